@@ -1,8 +1,8 @@
-"""Counts, amounts and times until an event: time, proof and objective beside abess, which does not prove anything.
+"""Compares time, proof and objective with abess, which proves nothing, on counts, amounts and survival times.
 
-``python bench/losses.py`` needs the Python package and abess (``bench/peers/requirements/inexact.txt``); the real set
-of times comes with lifelines, and is left out where that is not installed. Columns are standardised here, so that both
-solve the same problem; every support of abess is fitted again with the same ridge.
+``python bench/losses.py`` needs the Python package and abess (``bench/peers/requirements/inexact.txt``). The real
+survival data come with lifelines, and are skipped if it is not installed. Columns are standardised here, so that both
+solve the same problem. Every support of abess is refitted with the same ridge.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass
 class Instance:
-    """A problem, and what is said of it."""
+    """A problem and its name."""
 
     name: str
     loss: str
@@ -72,7 +72,7 @@ def drawn(loss: str, n: int, d: int, k: int, seed: int) -> Instance:
 
 
 def real(k: int) -> Iterator[Instance]:
-    """Give the lung cancer data of the North Central Cancer Treatment Group, with squares and all pairwise products."""
+    """Yield the lung cancer data of the North Central Cancer Treatment Group, with squares and pairwise products."""
     try:
         from lifelines.datasets import load_lung
     except ImportError:
@@ -82,7 +82,7 @@ def real(k: int) -> Iterator[Instance]:
     x = standard(frame.to_numpy(float))
     pairs = combinations_with_replacement(range(x.shape[1]), 2)
     x = standard(np.column_stack([x, *(x[:, i] * x[:, j] for i, j in pairs)]))
-    # A square of two levels is a constant, a product with it may be a copy.
+    # The square of a column with two values is constant, and a product with it may be a copy.
     _, first = np.unique(np.round(x, 9), axis=1, return_index=True)
     x = x[:, np.sort(first)]
     name = f"cox lung, interactions, n={x.shape[0]} d={x.shape[1]} k={k}"
@@ -105,7 +105,7 @@ def abess(instance: Instance) -> list[int]:
 
 
 def instances() -> Iterator[Instance]:
-    """Give everything that is run."""
+    """Yield all instances."""
     for seed in (1, 2, 3):
         yield drawn("poisson", 1000, 100, 10, seed)
     yield drawn("poisson", 1000, 300, 10, 1)

@@ -1,10 +1,10 @@
-"""Models on synthetic data with more features than rows, against inexact methods and the planted support.
+"""Compares models on synthetic data with more features than rows with inexact methods and the planted support.
 
 ``python bench/planted.py L0STAR`` draws rows of an autoregressive process (ρ = 0.5 and 0.9) with a planted support and
-noise (SNR 1 and 5), runs the command ``L0STAR`` for a second on one thread, and compares its objective with those of
-abess and skscope (``bench/peers/requirements/inexact.txt``; what is not installed is left out), of orthogonal matching
-pursuit followed by swaps, and of the planted support. Every support is fitted again here, so that objectives are those
-of the same problem. The exit code is 1 if any other model is better.
+noise (SNR 1 and 5). It runs the command ``L0STAR`` for a second on one thread. The objective is compared with those of
+abess and skscope (``bench/peers/requirements/inexact.txt``; methods that are not installed are skipped), of orthogonal
+matching pursuit followed by swaps, and of the planted support. Every support is refitted here, so that all objectives
+belong to the same problem. The exit code is 1 if any other model is better.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wide import Array, Quadratic, Support, objective, run
 
 
 def draw(n: int, p: int, k: int, rho: float, snr: float, seed: int) -> tuple[Array, Array, Support]:
-    """Rows of an AR(1) process, a response, and the support behind it."""
+    """Draw rows of an AR(1) process, a response, and its true support."""
     random = np.random.default_rng(seed)
     x = np.empty((n, p))
     x[:, 0] = random.standard_normal(n)
@@ -81,7 +81,7 @@ def main() -> None:
 def compare(
     options: argparse.Namespace, file: Path, size: tuple[int, int, int], rho: float, snr: float, seed: int
 ) -> bool:
-    """Print a row; whether another model is better."""
+    """Print a row and return whether another model is better."""
     n, p, k = size
     x, y, planted = draw(n, p, k, rho, snr, seed)
     np.savez(file, X=x, y=y)

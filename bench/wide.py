@@ -1,12 +1,12 @@
-"""How good the models are on real data with more features than rows, checked without the engine.
+"""Checks without the engine how good models are on real data with more features than rows.
 
-``python bench/wide.py L0STAR DATA...`` runs the command ``L0STAR`` on one thread for a second and for five (or for
-``--seconds``, on a busy machine), with the quadratic loss, or with ``--logistic SECONDS`` against so many seconds of a search of its own. DATA are NPZ files with
-``X`` and ``y`` (``colon.npz``, ``leukemia.npz``). Each objective is computed anew from the coefficients, in numpy. For
-k = 2 all pairs are tried.
+``python bench/wide.py L0STAR DATA...`` runs the command ``L0STAR`` on one thread for one second and for five (or for
+``--seconds``, on a busy machine). The loss is quadratic. With ``--logistic SECONDS`` it is logistic, and the result is
+compared with a search in numpy of this many seconds. DATA are NPZ files with ``X`` and ``y`` (``colon.npz``,
+``leukemia.npz``). Each objective is recomputed from the coefficients in numpy. For k = 2 all pairs are tried.
 
-Best values that are known come from long runs of other searches, others from ``--quadratic SECONDS`` of one in numpy;
-the bound of a proof is the command's.
+The known best values come from long runs of other searches. Where none is known, a search in numpy runs for
+``--quadratic SECONDS``. The bounds are those of the command.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Support = list[int]
 
-#: (data, ridge, k): the least objective that is known.
+#: The least known objective by (data, ridge, k).
 BEST = {
     ("colon", 1e-3, 2): 0.165995736801,
     ("colon", 1e-3, 3): 0.132395395613,
@@ -46,14 +46,14 @@ BEST = {
 
 
 def standardised(x: Array) -> tuple[Array, Array]:
-    """Columns with mean 0 and deviation 1, and the deviations; constant columns are 0."""
+    """Return the columns with mean 0 and deviation 1 (constant columns are 0), and the deviations."""
     centred = x - x.mean(axis=0)
     deviations = np.sqrt((centred**2).mean(axis=0))
     return centred / np.where(deviations > 0, deviations, 1.0), deviations
 
 
 def run(program: str, data: Path, k: int, ridge: float, seconds: float, loss: str) -> dict[str, object]:
-    """One run of the command."""
+    """Run the command once."""
     words = [program, "fit", str(data), "--target", "y", "-k", str(k), "--ridge", str(ridge), "--loss", loss]
     words += ["--threads", "1", "--time-limit", f"{seconds}s", "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -78,16 +78,16 @@ def objective(x: Array, y: Array, found: dict[str, object], loss: str, ridge: fl
 
 
 def sign(y: Array) -> Array:
-    """Two labels as -1 and 1."""
+    """Return two labels as -1 and 1."""
     return np.where(y == y.max(), 1.0, -1.0)
 
 
-#: Columns of an array without names are called X1, X2, …
+#: Number in the name of the first column: columns of an unnamed array are called X1, X2, …
 FIRST_NAME = 1
 
 
 def best_pair(x: Array, y: Array, ridge: float) -> float:
-    """Try all pairs; the least objective."""
+    """Try all pairs and return the least objective."""
     z, _ = standardised(x)
     n, d = z.shape
     b = y - y.mean()
@@ -122,7 +122,7 @@ class Quadratic:
         return 0.5 * float(self.b @ self.b / self.n - c @ np.linalg.solve(h, c))
 
     def gains(self, support: Support) -> Array:
-        """Compute what each further feature would take off the objective."""
+        """Compute by how much each further feature would reduce the objective."""
         z, n = self.z, self.n
         s = z[:, support]
         h = s.T @ s / n + self.ridge * np.eye(len(support))
@@ -135,7 +135,7 @@ class Quadratic:
         return gains
 
     def pursuit(self, k: int, random: np.random.Generator | None = None) -> Support:
-        """Run greedy steps, by chance among the best twenty, then the best swap until none helps."""
+        """Take greedy steps (random ones among the best twenty if asked), then the best swaps until none helps."""
         support: Support = []
         for _ in range(k):
             best = np.argsort(-self.gains(support))[:20]
@@ -154,7 +154,7 @@ class Quadratic:
 
 
 def search_quadratic(x: Array, y: Array, k: int, ridge: float, seconds: float) -> float:
-    """Randomised greedy starts and swaps, for values that are not known."""
+    """Search by randomised greedy starts and swaps, where no best value is known."""
     problem = Quadratic(x, y, ridge)
     random = np.random.default_rng(1)
     end = time.monotonic() + seconds
@@ -165,7 +165,7 @@ def search_quadratic(x: Array, y: Array, k: int, ridge: float, seconds: float) -
 
 
 def fit_logistic(z: Array, y: Array, ridge: float) -> tuple[float, Array]:
-    """Newton's method on given columns, the first of which is the intercept's."""
+    """Fit the given columns by Newton's method; the first one is the intercept."""
     n, k = z.shape
     penalty = np.full(k, ridge)
     penalty[0] = 0.0
@@ -191,7 +191,7 @@ def fit_logistic(z: Array, y: Array, ridge: float) -> tuple[float, Array]:
 
 
 def search_logistic(x: Array, y: Array, k: int, ridge: float, seconds: float, seed: int = 1) -> float:
-    """Randomised starts and exchanges by refitting the most promising of them."""
+    """Search by randomised starts and exchanges, refitting the most promising ones."""
     z, _ = standardised(x)
     y = sign(y)
     n = len(y)

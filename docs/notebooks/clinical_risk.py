@@ -1,10 +1,11 @@
 # %% [markdown]
 # # A clinical risk model: few measurements, their prices, and their stability
 #
-# A needle biopsy of a breast tumour gives thirty measurements of its cell nuclei. Which few of them tell malignant from benign tumours,
-# what would it cost to do without each, and would other patients have led to the same choice?
+# A needle biopsy of a breast tumour gives thirty measurements of its cell nuclei. Which few of them distinguish
+# malignant from benign tumours? What would it cost to leave out each of them? Would other patients have led to the same
+# choice?
 #
-# The data are the 569 patients of the Wisconsin Diagnostic Breast Cancer study, which scikit-learn carries.
+# The data are the 569 patients of the Wisconsin Diagnostic Breast Cancer study, which come with scikit-learn.
 
 # %%
 import numpy as np
@@ -23,9 +24,9 @@ print(f"{len(train)} patients to fit, {len(test)} kept aside, {X.shape[1]} measu
 # %% [markdown]
 # ## How many measurements?
 #
-# Cross-validation scores every size by its log-loss, on folds of the patients to fit. The smallest size within one standard error of the
-# best is chosen. The ridge is 0.01: malignant and benign tumours are nearly separable, and without one the coefficients would grow
-# without bound.
+# Cross-validation scores every size by its log-loss, on folds of the training patients. It chooses the smallest size
+# within one standard error of the best. The ridge is 0.01: malignant and benign tumours are nearly separable, and
+# without a ridge the coefficients would grow without bound.
 
 # %%
 search = SparseClassifierCV(ks=12, ridges=[1e-2], scoring="neg_log_loss").fit(train, y_train)
@@ -36,8 +37,8 @@ print("chosen:", search.k_)
 # %% [markdown]
 # ## The model
 #
-# The status says that no other choice of as many measurements has a lower objective. Coefficients are log-odds; for one standard
-# deviation they can be compared, and their exponential is an odds ratio.
+# The status says that no other choice of the same number of measurements has a lower objective. Coefficients are
+# log-odds. Per standard deviation they are comparable, and their exponential is an odds ratio.
 
 # %%
 model = SparseClassifier(k=search.k_, ridge=1e-2, prices=True, top=8).fit(train, y_train)
@@ -46,7 +47,7 @@ effects = pd.Series(model.result_.per_sd)
 print(np.exp(effects).round(2).rename("odds ratio of malignant, one SD more").to_string())
 
 # %% [markdown]
-# ## Does it hold for patients that it has not seen?
+# ## Does the model hold for patients that it has not seen?
 
 # %%
 malignant = model.predict_proba(test)[:, list(model.classes_).index("malignant")]
@@ -57,8 +58,8 @@ print(f"accuracy {np.mean(model.predict(test) == y_test):.3f}")
 # %% [markdown]
 # ## What each measurement is worth
 #
-# A price is the rise of the objective if a chosen measurement has to go, or if another one has to come in. Both are optima, not guesses: for
-# each of them the search has proved that nothing better exists.
+# A price is the rise of the objective if a chosen measurement is left out, or if another one is forced in. Both are
+# optima, not guesses: for each of them the search has proved that nothing better exists.
 
 # %%
 prices = model.result_.prices().to_pandas()
@@ -68,7 +69,7 @@ print(prices[["chosen", "percent"]].head(12).to_string())
 # %%
 axes = model.result_.plot_prices(most=12)
 # %% [markdown]
-# The runners-up show what can stand for what:
+# The runners-up show which measurements can replace each other:
 
 # %%
 for other in model.solutions_[:5]:
@@ -77,8 +78,8 @@ for other in model.solutions_[:5]:
 # %% [markdown]
 # ## Stability
 #
-# Draw the patients again, with replacement, and find the best model of each draw, with a proof. A measurement that is chosen in nearly
-# every draw does not hang on a few patients.
+# Draw the patients again, with replacement, and find and prove the best model of each draw. A measurement that is
+# chosen in nearly every draw does not depend on a few patients.
 
 # %%
 stable = stability(train, y_train, k=search.k_, loss="logistic", ridge=1e-2, resamples=200)
@@ -87,26 +88,26 @@ print(stable)
 # %%
 axes = stable.plot(most=12)
 # %% [markdown]
-# The choice is part of these intervals: they hold the middle 95 % of a coefficient over all draws, with 0 where the measurement was not
-# chosen.
+# These intervals take the choice into account: they hold the middle 95 % of a coefficient over all draws, with 0 where
+# the measurement was not chosen.
 
 # %%
 print(stable.to_pandas().query("frequency > 0.05").round(2).to_string())
 
 # %% [markdown]
-# Two measurements stand for each other if one is mostly out where the other is in:
+# Two measurements stand for each other if one is mostly out when the other is in:
 
 # %%
 for pair in stable.pairs[:6]:
     print(f"{pair['one']:4.0%} have one of them, {pair['both']:3.0%} both:", " or ".join(pair["features"]))
 
 # %% [markdown]
-# The best model of all patients, marked by a star, need not be the best of many draws:
+# The best model of all patients, marked with a star, need not be the best model of many draws:
 
 # %%
 for winner in stable.models[:5]:
     print(f"{winner['share']:5.1%}", "*" if winner["chosen"] else " ", ", ".join(winner["features"]))
 
 # %% [markdown]
-# **What to take from it.** The proof says that this is the best model of its size for these patients. The prices and the resamples say which of its
-# measurements one should insist on. None of this makes a measurement a cause.
+# **Conclusion.** The proof says that this is the best model of its size for these patients. The prices and the
+# resamples say which of its measurements are hard to replace. None of this makes a measurement a cause.

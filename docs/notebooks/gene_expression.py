@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Gene expression: 2,308 genes of 63 tumours
 #
-# Khan and others (Nature Medicine, 2001) measured the expression of 2,308 genes in small round blue cell tumours of childhood. There
-# are 63 tumours to learn from and 20 to test, of four kinds that look alike under a microscope. Can a few genes tell Ewing's sarcoma from
-# the other three?
+# Khan and others (Nature Medicine, 2001) measured the expression of 2,308 genes in small round blue cell tumours of
+# childhood. There are 63 tumours for training and 20 for testing, of four kinds that look alike under a microscope. Can
+# a few genes distinguish Ewing's sarcoma from the other three?
 #
-# The data are those of the book *An Introduction to Statistical Learning*; the package `ISLP` carries them.
+# The data are those of the book *An Introduction to Statistical Learning*; they come with the package `ISLP`.
 
 # %%
 import warnings
@@ -38,8 +38,8 @@ ewing, ewing_test = kind == "Ewing's sarcoma", kind_test == "Ewing's sarcoma"
 # %% [markdown]
 # ## The best pair of genes
 #
-# There are 2,662,278 pairs. With many more genes than tumours many models fit almost equally well, so the ridge matters: 0.1 on the
-# standardised scale keeps coefficients moderate.
+# There are 2,662,278 pairs. With many more genes than tumours, many models fit almost equally well, so the ridge
+# matters: 0.1 on the standardised scale keeps coefficients moderate.
 
 # %%
 pair = SparseClassifier(k=2, ridge=0.1, top=10).fit(X, ewing)
@@ -51,7 +51,7 @@ print(f"right on {(pair.predict(X_test) == ewing_test).sum()} of {len(X_test)} t
 # %% [markdown]
 # ## More genes
 #
-# Each of these models is proved, too. The tumours that the models have not seen say when to stop.
+# Each of these models is proved, too. The test tumours, which the models have not seen, show when to stop.
 
 # %%
 for k in range(1, 6):
@@ -62,9 +62,9 @@ for k in range(1, 6):
 # %% [markdown]
 # ## A limit
 #
-# Proofs get harder with every gene, and with less ridge. A limit on time or on nodes makes sure that there is an answer: the best model
-# that was found, and a certified bound on what any other could reach. Where a limit ends a search, the estimator warns; the notebook prints
-# what the search has to say instead.
+# Proofs get harder with every gene, and with a smaller ridge. A limit on time or on nodes makes sure that there is an
+# answer: the best model found, and a certified bound on the objective of any other model. If a limit ends a search, the
+# estimator warns; the notebook prints the headline of the result instead.
 
 # %%
 with warnings.catch_warnings():
@@ -74,9 +74,9 @@ print(limited.result_.headline)
 print(f"{limited.objective_:.5f}, at least {limited.lower_bound_:.5f}:", *limited.result_.features)
 
 # %% [markdown]
-# ## Beside the lasso
+# ## Comparison with the lasso
 #
-# The lasso has no k: the lower its penalty (a larger C), the more genes it takes.
+# The lasso has no k: the lower its penalty (the larger C), the more genes it selects.
 
 # %%
 for C in [0.02, 0.05, 0.1, 0.2, 0.5, 1.0]:
@@ -86,9 +86,9 @@ for C in [0.02, 0.05, 0.1, 0.2, 0.5, 1.0]:
     print(f"C = {C:<4}  {len(genes):2} genes, right on {right} of {len(X_test)}   {' '.join(genes[:8])}")
 
 # %% [markdown]
-# ## Which genes could stand in?
+# ## Which genes could replace them?
 #
-# The best model without each of the two genes, as a price in per cent of the objective:
+# For each of the two genes, the best model without it, and its price in per cent of the objective:
 
 # %%
 with warnings.catch_warnings():
@@ -101,5 +101,5 @@ with warnings.catch_warnings():
         )
 
 # %% [markdown]
-# **What to take from it.** With 63 tumours the proof says which pair fits best, not which genes drive the disease: the list of the ten best
-# pairs shows how many come close. Twenty test tumours are few, too.
+# **Conclusion.** With 63 tumours, the proof says which pair fits best, not which genes drive the disease: the list of
+# the ten best pairs shows how many come close. Twenty test tumours are few, too.

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # Groups and interactions: what goes with a man's wage?
 #
-# The wages of 3,000 men of the Mid-Atlantic region, from the Current Population Survey (the data set `Wage` of the book *An
-# Introduction to Statistical Learning*, which the package `ISLP` carries). Education has five levels: they should be in or out as a whole and
-# count as one feature. An interaction should be in only together with its factors.
+# The data are the wages of 3,000 men of the Mid-Atlantic region, from the Current Population Survey (the data set
+# `Wage` of the book *An Introduction to Statistical Learning*, which comes with the package `ISLP`). Education has five
+# categories, which should be in or out as a whole and count as one feature. An interaction should be in only together
+# with its factors.
 
 # %%
 from importlib.metadata import distribution
@@ -21,8 +22,9 @@ print(workers.describe(include="all").loc[["count", "unique", "top", "mean", "st
 # %% [markdown]
 # ## Columns, groups and rules
 #
-# A category becomes one indicator column per level. Numbers are centred, so that products differ from their factors. For every pair of
-# variables there are the products of all their columns, and the square of age. All columns of a variable or an interaction form a group.
+# A categorical variable becomes one indicator column per category. Numbers are centred, so that products differ from
+# their factors. Every pair of variables contributes the products of all their columns; the square of age is added. All
+# columns of a variable or an interaction form a group.
 
 # %%
 parts = {}
@@ -61,7 +63,8 @@ def named(columns: list[str]) -> str:
 # %% [markdown]
 # ## The best model of every size
 #
-# A group counts once, whatever its number of columns. Where the status is `optimal`, no model of that size that keeps the rules is better.
+# A group counts once, whatever its number of columns. If the status is `optimal`, no model of that size that obeys the
+# rules is better.
 
 # %%
 path = sparse_path(X, y, k_max=6, **rules)
@@ -88,7 +91,7 @@ print(prices[["chosen", "percent of the objective"]].head(10).to_string())
 # %% [markdown]
 # ## What the rules cost
 #
-# Without them, every column is a feature of its own, and any product may be in by itself:
+# Without the rules, every column is a separate feature, and any product may be in by itself:
 
 # %%
 anything = SparseRegressor(k=4).fit(X, y)
@@ -96,5 +99,6 @@ print(f"with the rules     {model.objective_:.5f}  {named(model.result_.features
 print(f"without the rules  {anything.objective_:.5f}  {', '.join(anything.result_.features)}")
 
 # %% [markdown]
-# **What to take from it.** Constraints are part of the problem that is solved, and the proof is about the constrained problem. That is the best model
-# that makes sense, instead of the best model, made sense of afterwards. Wages of men who were asked in one region say nothing about causes.
+# **Conclusion.** Constraints are part of the problem that is solved, and the proof is about the constrained problem.
+# The result is the best model among those that make sense; nothing has to be repaired afterwards. Wages of men surveyed
+# in one region say nothing about causes.

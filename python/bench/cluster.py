@@ -1,11 +1,12 @@
-"""One search on a local Dask cluster: what it costs, what kills cost, and how many workers the driver can feed.
+"""One search on a local Dask cluster: its overhead, the cost of kills, and how many workers the driver can feed.
 
     python python/bench/cluster.py                  # two workers, with and without kills; a few minutes
     python python/bench/cluster.py --small          # seconds
     python python/bench/cluster.py --simulate FILE  # 16 to 1024 workers, from task lengths that --record FILE wrote
 
-The first compares two threads in one process with two single-threaded worker processes. The simulation replays recorded
-tasks (seconds, bytes) on a driver that needs a fixed time per task and per byte, both measured by --record.
+The first two modes compare two threads in one process with two single-threaded worker processes. The simulation
+replays recorded tasks (seconds, bytes) on a driver that needs a fixed time per task, measured by --record, and a fixed
+time per byte, given by --bandwidth.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ from l0star import _cluster
 
 
 def instance(rows: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Alike columns and much noise: hard to prove."""
+    """Return similar columns and a noisy response, which are hard to prove."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 1)) + rng.normal(size=(rows, columns))
     return X, X[:, :8].sum(axis=1) + 6 * rng.normal(size=rows)
 
 
 class Recorder(_cluster._Dask):
-    """Notes how long tasks take, how large they are, and what the driver does in between."""
+    """Records how long tasks take, how large they are, and how long the driver takes in between."""
 
     log: ClassVar[list[dict[str, float]]] = []
 
@@ -48,15 +49,15 @@ class Recorder(_cluster._Dask):
         self._taken: tuple[float, int] = (0.0, 0)
 
     def submit(self, task_id: int, task: bytes) -> None:
-        """Begin a task."""
+        """Submit a task."""
         self._begun[task_id] = (time.perf_counter(), len(task))
         super().submit(task_id, task)
 
     def collect(self) -> list[tuple[int, bytes | None]]:
-        """Wait a moment for answers."""
+        """Wait briefly for answers."""
         since, count = self._taken
         if count:
-            # What was done with the last answers: merging them, and submitting what comes next.
+            # The time since the last answers: merging them, and submitting further tasks.
             self.log.append({"driver": (time.perf_counter() - since) / count})
         answers = super().collect()
         now = time.perf_counter()
@@ -68,7 +69,7 @@ class Recorder(_cluster._Dask):
 
 
 def kill_workers(client: Client, every: float, stop: threading.Event, killed: list[int]) -> None:
-    """Kill a random worker every so often."""
+    """Kill a random worker at random intervals."""
     while not stop.wait(every * random.uniform(0.5, 1.5)):
         try:
             pids = list(client.run(os.getpid, on_error="ignore").values())
@@ -79,7 +80,7 @@ def kill_workers(client: Client, every: float, stop: threading.Event, killed: li
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Two threads, two workers, two workers with kills."""
+    """Compare two threads, two workers, and two workers with kills."""
     rows, columns, k = (60, 45, 9) if options.small else (options.rows, options.columns, options.k)
     X, y = instance(rows, columns, options.seed)
     arguments: dict[str, Any] = {"ridge": options.ridge, "time_limit": options.time_limit}
@@ -92,8 +93,8 @@ def compare(options: argparse.Namespace) -> None:
         return seconds
 
     threads = timed("two threads, one process", n_jobs=2)
-    # This long after a worker has died, a local cluster closes it for good if it is down just then. With a kill every
-    # few seconds it may just have been killed again.
+    # A local cluster closes a worker for good if it is down this long after it died. With a kill every few seconds, the
+    # worker may just have been killed again.
     dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
@@ -116,7 +117,7 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def simulate(options: argparse.Namespace) -> None:
-    """Replay recorded tasks on a driver that does one thing at a time."""
+    """Replay recorded tasks on a driver that handles one answer at a time."""
     log = json.loads(Path(options.simulate).read_text())
     tasks = [entry for entry in log if "seconds" in entry]
     driver_times = [entry["driver"] for entry in log if "driver" in entry]
@@ -128,7 +129,7 @@ def simulate(options: argparse.Namespace) -> None:
     print(f"the driver needs {1e3 * per_task:.2f} ms per task, and {options.bandwidth / 1e6:.0f} MB/s")
     rng = random.Random(1)
     for workers in (16, 64, 256, 1024):
-        # Each worker gets a new task as soon as the driver has taken in its answer and sent the next.
+        # Each worker gets a new task as soon as the driver has processed its answer and sent the next task.
         ends = [(0.0, at) for at in range(workers)]
         heapq.heapify(ends)
         driver = busy = 0.0

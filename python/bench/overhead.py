@@ -1,6 +1,7 @@
-"""What `fit` costs beside the engine: called by `cargo xtask bench python` with a file and the size of the model.
+"""Overhead of `fit` over the engine; called by `cargo xtask bench python` with a file and the size of the model.
 
-The last column of the file is the target. Prints lines: a name, and the milliseconds of the median and the fastest run.
+The last column of the file is the target. Each output line has a name, and the median and the minimum time in
+milliseconds.
 """
 
 import sys
@@ -19,7 +20,7 @@ RUNS = 100
 
 
 def tell(name: str, seconds: Sequence[float]) -> None:
-    """Print a line."""
+    """Print a line of output."""
     print(name, 1000.0 * median(seconds), 1000.0 * min(seconds))
 
 
@@ -34,7 +35,7 @@ def timed(work: Callable[[], object]) -> list[float]:
 
 
 table = np.load(sys.argv[1])
-# The layout that most arrays have, and the one that costs more.
+# The layout of most arrays, which is also the more expensive one.
 X, y, k = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy(), int(sys.argv[2])
 model = SparseRegressor(k=k)
 searches = [model.fit(X, y).result_.seconds for _ in range(RUNS)]

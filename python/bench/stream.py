@@ -1,11 +1,11 @@
-"""Rows that are summed in a stream: time and memory of ``l0star fit`` on a Parquet file, beside DuckDB and polars.
+"""Streaming sums over rows: time and memory of ``l0star fit`` on a Parquet file, compared with DuckDB and polars.
 
     cargo build --release --all-features
     python python/bench/stream.py target/release/l0star                  # 10,000,000 x 50
     python python/bench/stream.py target/release/l0star --rows 100000    # seconds
     python python/bench/stream.py target/release/l0star --repeat 20      # and the same file 20 times over
 
-Every program runs in a process of its own. The file is written in groups of rows, and removed afterwards.
+Every program runs in a separate process. The file is written in groups of rows and removed afterwards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-#: Rows of a group.
+#: Number of rows in a group.
 GROUP = 100_000
 
 SUMS = {
@@ -46,13 +46,13 @@ def write(file: Path, rows: int, columns: int) -> None:
 
 
 def run(name: str, command: list[str], rows: int) -> str:
-    """Run a command, and print its time and the most memory that it had."""
+    """Run a command, and print its time and peak memory."""
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - start
     if done.returncode != 0:
         raise SystemExit(f"{name}: exit code {done.returncode}\n{done.stderr}")
-    # The largest of all children so far: programs run from the one that needs least.
+    # This is the maximum over all children so far, so programs run in ascending order of memory.
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     print(
         f"{name:24} {seconds:8.2f} s  {rows / seconds / 1e6:8.2f} million rows/s  at most {most / 1e6:6.0f} MB",

@@ -1,6 +1,6 @@
-"""The five best models in order, and what it would cost to decide otherwise about each feature.
+"""The five best models in order, and the cost of the other decision about each feature.
 
-Its twin is `crates/l0star/examples/best_models.rs`.
+The Rust version is `crates/l0star/examples/best_models.rs`.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""A model that has to make sense.
+"""A model with constraints that make it plausible.
 
-Blood values are in or out together, weight and pressure never a relief, and there is no product without its factors.
-Its twin is `crates/l0star/examples/constraints.rs`.
+Three blood values enter together or not at all, the coefficients of weight, pressure and blood sugar are not negative,
+and a product requires its factors. The Rust version is `crates/l0star/examples/constraints.rs`.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ import pandas as pd
 from l0star import SparseRegressor
 
 data = pd.read_csv(Path(__file__).parents[2] / "data" / "diabetes.csv")
-# The columns have length 1; times this, their values are about 1.
+# The columns have norm 1; multiplied by this factor, their values are about 1.
 X, y = 21.0 * data.drop(columns="target"), data["target"]
 X["age:sex"] = X["age"] * X["sex"]
 

@@ -1,4 +1,7 @@
-"""A first fit: the best model with three features, and the proof. Its twin is `crates/l0star/examples/first_fit.rs`."""
+"""A first fit: the best model with three features, and its proof.
+
+The Rust version is `crates/l0star/examples/first_fit.rs`.
+"""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""The best model of every size, and the size that the extended Bayesian criterion takes.
+"""The best model of every size, and the size that the extended Bayesian criterion chooses.
 
-Its twin is `crates/l0star/examples/path.rs`.
+The Rust version is `crates/l0star/examples/path.rs`.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""A search that is watched, and stopped after eight nodes or a few more.
+"""A search with a callback that stops it after eight nodes or a few more.
 
-The model and its bound are valid all the same. Its twin is `crates/l0star/examples/watched.rs`.
+The model and its bound are valid nevertheless. The Rust version is `crates/l0star/examples/watched.rs`.
 """
 
 from itertools import combinations
@@ -12,7 +12,7 @@ from l0star import Progress, SparseRegressor
 
 data = pd.read_csv(Path(__file__).parents[2] / "data" / "diabetes.csv")
 X, y = data.drop(columns="target"), data["target"]
-# Every product of two of the ten columns.
+# All products of two of the ten columns.
 pairs = combinations(X.columns, 2)
 X = pd.concat([X, *(X[a].mul(X[b]).rename(f"{a}:{b}") for a, b in pairs)], axis=1)
 
@@ -20,7 +20,7 @@ models = 0
 
 
 def watch(progress: Progress) -> bool:
-    """Count the models; stop after eight nodes or a few more, when something happens."""
+    """Count the models, and stop at the first event after eight nodes."""
     global models
     models += progress.kind == "incumbent"
     return progress.nodes >= 8

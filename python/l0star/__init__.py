@@ -4,23 +4,23 @@ Among all models with at most ``k`` features, l0star finds one with the lowest o
 lower bound that no such model can beat.
 
 =============================================  =========================================================
-:func:`solve`                                  one problem, one :class:`Result`
+:func:`solve`                                  the best model of one problem, as a :class:`Result`
 :func:`sparse_path`                            the best model of every size
 :func:`penalty_path`                           the best model at every price of a feature
 :func:`stability`                              the best model of every resample of the rows
-:class:`SparseRegressor`                       scikit-learn's interface
-:class:`SparseClassifier`                      the same for two classes
-:class:`SparseCox`                             the same for times until an event
-:class:`Moments`                               sums over rows, in place of the rows, however many there are
-:class:`ColumnStore`                           columns in a file, in place of the rows, for data larger than memory
+:class:`SparseRegressor`                       scikit-learn's interface for regression
+:class:`SparseClassifier`                      scikit-learn's interface for two or more classes
+:class:`SparseCox`                             scikit-learn's interface for times until an event
+:class:`Moments`                               sums over rows, in place of any number of rows
+:class:`ColumnStore`                           columns in a file, for data larger than memory
 :func:`on`                                     searches on the workers of a Dask client or an executor
-:func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
+:func:`load`, :func:`export`                   a model file as an estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
 :class:`SparseClassifierCV`, :class:`SparseCoxCV`
 =============================================  =========================================================
 
-Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limits; they log to ``logging.getLogger(
-"l0star")``: results as INFO, progress as DEBUG.
+Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limits. They log to the logger ``l0star``:
+results at level INFO, progress at level DEBUG.
 """
 
 from l0star._cluster import ClusterError, on

@@ -1,4 +1,4 @@
-"""Checkpoints in files."""
+"""Checkpoint files."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from l0star._options import Options
 
 
 class Checkpoints:
-    """What one search, or one path, goes on from, and where it is saved, if it is.
+    """The checkpoint that a search or a path resumes from, and the file that further ones are written to.
 
     Attributes
     ----------
     resume : bytes or None
-        The checkpoint to go on from.
+        The checkpoint to resume from.
     save : callable or None
-        Takes every further one.
+        Called with every further checkpoint; None if there is no file.
     every : float
-        Seconds between two.
+        Seconds between two checkpoints.
     """
 
     def __init__(self, options: Options) -> None:
@@ -36,12 +36,12 @@ class Checkpoints:
 
     @property
     def last(self) -> bytes | None:
-        """The last one that was saved."""
+        """The last checkpoint that was saved."""
         return None if self._file is None else self._file.last
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other runs off the file, and name it in what is said of it."""
+        """Lock the file against other runs, and name it in errors about its contents."""
         lock = None if self._file is None else self._file.lock()
         try:
             yield
@@ -63,16 +63,16 @@ class CheckpointFile:
         self.last: bytes | None = None
 
     def lock(self) -> Lock:
-        """Refuse a file that another run writes."""
+        """Lock the file; raise an error if another run is using it."""
         lock = Lock(self._path)
-        # A process that was killed while it wrote leaves a temporary file beside the checkpoint.
+        # A process that was killed during a write leaves a temporary file next to the checkpoint.
         for leftover in self._path.absolute().parent.glob(f".{glob.escape(self._path.name)}.*.tmp"):
             with contextlib.suppress(OSError):
                 leftover.unlink()
         return lock
 
     def write(self, data: bytes) -> None:
-        """Replace it. Whether that works or not, the search goes on."""
+        """Replace the file; if that fails, warn once and let the search continue."""
         self.last = data
         try:
             self._replace(data)

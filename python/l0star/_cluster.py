@@ -1,4 +1,4 @@
-"""One search on several processes: the driver's end, and what workers run."""
+"""One search on several processes: the driver, and the functions that workers run."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from l0star._warnings import warn
 if TYPE_CHECKING:
     from l0star._result import Result
 
-#: How long the driver waits for answers before it looks at signals and limits.
+#: Seconds that the driver waits for answers before it checks signals and limits.
 PATIENCE = 0.05
-#: How long it waits for the bytes of an answer that is there; then it looks elsewhere first.
+#: Seconds that the driver waits for the bytes of a finished answer before it turns to others.
 TRANSFER = 10.0
-#: One and the same from Python 3.11 on.
+#: These are one class from Python 3.11 on.
 TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
-#: Problems that a process keeps, each with its Gram matrix.
+#: Number of problems that a process keeps, each with its Gram matrix.
 _KEPT = 2
 
 
 class ClusterError(RuntimeError):
-    """The workers of a search cannot be used any more, or refuse its tasks.
+    """The workers of a search are no longer usable, or refuse its tasks.
 
-    Nothing that was done is lost: the best model so far is here, and in the checkpoint, if there is one.
+    No work is lost: the error carries the best model so far, which is also in the checkpoint, if there is one.
 
     Attributes
     ----------
     result : Result
         The best model so far, with its certified gap.
     results : list of Result
-        Of a path: those that are finished, and ``result``.
+        For a path: the results of the finished sizes, and ``result``.
     """
 
     def __init__(self, text: str) -> None:
@@ -65,28 +65,28 @@ class VersionMismatch(RuntimeError):
 
 
 class Future(Protocol):
-    """What ``submit`` returns: a future of ``concurrent.futures``, of Dask, or of the same kind."""
+    """The return value of ``submit``: a future of ``concurrent.futures``, of Dask, or of a similar library."""
 
     def result(self, timeout: float | None = None) -> Any:
-        """Give what the call returned."""
+        """Return the result of the call."""
 
     def add_done_callback(self, fn: Callable[[Any], object]) -> object:
-        """Call back when it is done."""
+        """Register a function to call when the future is done."""
 
     def cancel(self) -> object:
-        """Make no more of it."""
+        """Cancel the call."""
 
 
 class Budgets(NamedTuple):
-    """How long tasks take; the node at hand is always finished."""
+    """Budgets of tasks; a worker always finishes its current node."""
 
-    #: Seconds, while there are more open nodes than workers.
+    #: Seconds per task, while there are more open nodes than workers.
     full: float = 4.0
-    #: Seconds, while there are not.
+    #: Seconds per task otherwise.
     hungry: float = 0.5
-    #: Nodes, whatever time they take.
+    #: Nodes per task, whatever time they take.
     nodes: int | None = None
-    #: The search goes on by itself until it has so many open nodes for each worker.
+    #: The search runs locally until it has this many open nodes per worker.
     ramp: int = 4
 
 
@@ -95,7 +95,7 @@ _USUAL = Budgets()
 
 @dataclass(frozen=True)
 class Place:
-    """Where searches run: a client or an executor, and how many of its workers they use."""
+    """The place where searches run: a client or an executor, and how many of its workers they use."""
 
     client: Any
     workers: int | None = None
@@ -118,17 +118,17 @@ _current: ContextVar[Place | None] = ContextVar("l0star_place", default=None)
 
 @contextlib.contextmanager
 def on(client: Any, *, workers: int | None = None) -> Iterator[None]:
-    """Let every search in this block run on the workers of a client.
+    """Run every search in this block on the workers of a client.
 
-    Searches are those of :func:`solve`, of :func:`sparse_path` and of the estimators' ``fit``, with
-    ``method="best-first"``. Easy ones end before there is anything to share and never leave this process.
+    This applies to the searches of :func:`solve`, of :func:`sparse_path` and of the estimators' ``fit``, with
+    ``method="best-first"``. Easy searches end before there is any work to share and never leave this process.
 
     Parameters
     ----------
     client : dask.distributed.Client, executor of concurrent.futures, or the like
         Anything with a method ``submit`` that returns a future. Its workers need the same version of l0star.
     workers : int, default=None
-        How many tasks to run at the same time; by default one for each worker that the client has.
+        Number of tasks to run at the same time; by default one per worker of the client.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def on(client: Any, *, workers: int | None = None) -> Iterator[None]:
 
 
 def place_of(client: Any) -> Place | None:
-    """Give where a search runs: on a client that was given to it, or on that of the block; None: in this process."""
+    """Return the place of a search: its own client, else that of the block; None for this process."""
     if client is None:
         return _current.get()
     return client if isinstance(client, Place) else Place(client)
@@ -157,18 +157,18 @@ def place_of(client: Any) -> Place | None:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a problem of the engine is made of, for a process that does not have it."""
+    """The inputs of an engine problem, from which another process can build it."""
 
     rules: dict[str, Any]
     #: The other arguments of ``_core.Problem``, or of ``_core.Problem.of_moments``.
     arguments: dict[str, Any]
-    #: ``X`` and ``y``, or nothing.
+    #: ``X`` and ``y``; None for moments.
     rows: tuple[Any, Any] | None = None
-    #: The bytes of moments in their place.
+    #: The encoded moments, in place of rows.
     moments: bytes | None = None
 
     def build(self) -> _core.Problem:
-        """Make it."""
+        """Build the problem."""
         rules = _core.Rules(**self.rules)
         if self.moments is not None:
             return _core.Problem.of_moments(_core.Moments.decode(self.moments), rules=rules, **self.arguments)
@@ -179,14 +179,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Data:
-    """A recipe on its way to a worker: its bytes, or the file that has them, and their fingerprint."""
+    """A recipe on its way to a worker: its bytes, or the file that holds them, and their fingerprint."""
 
     fingerprint: str
     recipe: bytes | None = None
     file: str | None = None
 
     def load(self) -> Any:
-        """Unpack what it holds."""
+        """Unpack the recipe."""
         recipe = self.recipe
         if recipe is None:
             with open(str(self.file), "rb") as file:
@@ -194,13 +194,13 @@ class Data:
         return pickle.loads(recipe)
 
     def build(self) -> _core.Problem:
-        """Make the problem."""
+        """Build the problem of the recipe."""
         recipe: Recipe = self.load()
         return recipe.build()
 
 
 class _Explorers:
-    """What a process keeps from task to task: the last problems, and explorers of them that nobody uses."""
+    """The cache of a worker process: the last problems, and their idle explorers."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -209,10 +209,10 @@ class _Explorers:
 
     @contextlib.contextmanager
     def lend(self, data: Data, threads: int, memory_limit: int | None) -> Iterator[_core.Explorer]:
-        """Give an explorer for one task."""
+        """Lend an explorer for one task."""
         key = (data.fingerprint, threads, memory_limit)
         with self._lock:
-            # A process gets its problem once, however many of its threads ask at the same time.
+            # A process builds a problem once, even if several of its threads need it at the same time.
             problem = self._problems.get(data.fingerprint) or data.build()
             self._problems[data.fingerprint] = problem
             self._problems.move_to_end(data.fingerprint)
@@ -231,7 +231,7 @@ _explorers = _Explorers()
 
 
 def check_version(version: str) -> None:
-    """Refuse to work for a process with another version."""
+    """Raise an error if the caller has another version of l0star."""
     if version != _core.VERSION:
         raise VersionMismatch(
             f"a worker has l0star {_core.VERSION}, and this process has {version}. Install the same version on all."
@@ -239,41 +239,41 @@ def check_version(version: str) -> None:
 
 
 def explore(version: str, data: Data, task: bytes, threads: int, memory_limit: int | None) -> bytes:
-    """Explore the subtrees of a task: a pure function, run by workers."""
+    """Explore the subtrees of a task; workers run this pure function."""
     check_version(version)
     with _explorers.lend(data, threads, memory_limit) as explorer:
         return explorer.explore(task)
 
 
 def hold(data: Data) -> Data:
-    """Give the data: a task of Dask that any worker can do again."""
+    """Return the data: a Dask task that any worker can repeat."""
     return data
 
 
 class Workers:
-    """Submits the tasks of one search; the engine calls it on the thread that waits for the search."""
+    """Submitter of the tasks of one search; the engine calls it on the thread that waits for the search."""
 
     def __init__(self, place: Place, recipe: Recipe, memory_limit: int | None) -> None:
         self._place, self._memory_limit = place, memory_limit
         data = pickle.dumps(recipe, protocol=5)
         fingerprint = hashlib.blake2b(data, digest_size=16).hexdigest()
         self._data = Data(fingerprint, recipe=data)
-        #: Those that are not over, and what is over: by the number of the submission, since tasks are submitted again.
+        #: Pending and finished submissions, keyed by submission number, since a task may be submitted again.
         self._pending: dict[int, tuple[int, Future]] = {}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._count = itertools.count()
 
     def workers(self) -> int:
-        """Give how many tasks run at the same time; 0 while there is nobody to run them."""
+        """Return how many tasks can run at the same time; 0 while there are no workers."""
         count = self._worker_count()
         return (self._place.workers or count) if count else 0
 
     def budgets(self) -> Budgets:
-        """Give how long tasks take."""
+        """Return the budgets of tasks."""
         return self._place.budgets
 
     def submit(self, task_id: int, task: bytes) -> None:
-        """Begin a task."""
+        """Submit a task."""
         number = next(self._count)
         try:
             future = self._begin(number, task)
@@ -283,7 +283,7 @@ class Workers:
         future.add_done_callback(lambda _: self._done.put(number))
 
     def collect(self) -> list[tuple[int, bytes | None]]:
-        """Wait a moment for answers; None for a task that was lost."""
+        """Wait briefly for answers and return them; the answer of a lost task is None."""
         answers: list[tuple[int, bytes | None]] = []
         with contextlib.suppress(queue.Empty):
             number = self._done.get(timeout=PATIENCE)
@@ -295,20 +295,20 @@ class Workers:
         return answers
 
     def recall(self) -> None:
-        """Cancel what is not over: the search has gone on by itself. More may be submitted later."""
+        """Cancel pending tasks, since the search continues locally; more may be submitted later."""
         for _, future in self._pending.values():
             with contextlib.suppress(Exception):
                 future.cancel()
         self._pending.clear()
 
     def finish(self, reason: str | None) -> None:
-        """Need no more answers; raise why the search gave up, if it did."""
+        """End the submissions; raise an error with the reason if the search gave up."""
         self.close()
         if reason is not None:
             raise ClusterError(f"The search on the cluster was given up: {reason}.")
 
     def close(self) -> None:
-        """Cancel what is not over."""
+        """Cancel pending tasks."""
         self.recall()
 
     def _answer(self, number: int) -> list[tuple[int, bytes | None]]:
@@ -333,11 +333,11 @@ class Workers:
         raise NotImplementedError
 
     def _is_lost(self, error: Exception) -> bool:
-        """Whether a task failed because its worker died, and can be submitted again."""
+        """Return whether a task failed because its worker died, so that it can be submitted again."""
         raise NotImplementedError
 
     def _look(self, error: BaseException | None = None) -> None:
-        """Raise, if nothing can be submitted any more."""
+        """Raise an error if tasks can no longer be submitted."""
 
 
 class _Pool(Workers):
@@ -347,7 +347,7 @@ class _Pool(Workers):
         super().__init__(place, recipe, memory_limit)
         self._file: str | None = None
         if isinstance(place.client, ProcessPoolExecutor) or "loky" in type(place.client).__module__:
-            # What is given to such an executor is copied with every task: its processes read a file once instead.
+            # Such an executor would copy the data with every task: its processes read a file once instead.
             handle, self._file = tempfile.mkstemp(prefix="l0star-", suffix=".problem")
             with os.fdopen(handle, "wb") as file:
                 file.write(self._data.recipe or b"")
@@ -377,7 +377,7 @@ class _Pool(Workers):
 
 
 class _Dask(Workers):
-    """The workers of a Dask cluster: one task for each, on all its threads."""
+    """The workers of a Dask cluster: one task per worker, on all of its threads."""
 
     def __init__(self, place: Place, recipe: Recipe, memory_limit: int | None) -> None:
         super().__init__(place, recipe, memory_limit)
@@ -390,12 +390,12 @@ class _Dask(Workers):
         self._was_alone = False
 
     def _worker_count(self) -> int:
-        # A round trip to the scheduler: seldom enough to cost nothing, often enough to see workers come and go.
+        # A round trip to the scheduler: rare enough to cost nothing, frequent enough to notice changes of workers.
         if next(self._asked) % 20 == 0 or not self._threads:
             self._look()
             self._threads = dict(self._place.client.nthreads())
         if not self._threads:
-            # A task that waits for a worker makes an adaptive cluster start one.
+            # A task that waits for a worker makes an adaptive cluster start one, here the task of the data.
             self._problem()
             if not self._was_alone:
                 self._was_alone = True
@@ -427,10 +427,10 @@ class _Dask(Workers):
         return future
 
     def _problem(self) -> Any:
-        """Give the problem as a task that any worker can do again; what is scattered would be lost with its worker."""
+        """Return the problem as a task that any worker can repeat; scattered data would be lost with their worker."""
         if self._held is None or self._held.status in ("cancelled", "error", "lost"):
             with warnings.catch_warnings():
-                # The data are large, and sent once.
+                # The data are large, but are sent only once.
                 warnings.filterwarnings("ignore", message="Sending large graph")
                 key = f"l0star-problem-{self._data.fingerprint}-{self._search}-{next(self._count)}"
                 self._held = self._place.client.submit(hold, self._data, key=key, pure=False)
@@ -443,11 +443,11 @@ class _Dask(Workers):
                 self._held.release()
 
     def _is_lost(self, error: Exception) -> bool:
-        # Imported by the client already; l0star does not need it otherwise.
+        # The client has already imported distributed; l0star does not need it otherwise.
         from distributed import KilledWorker
 
         self._look(error)
-        # A connection that breaks is an OSError, and tasks open no files.
+        # A broken connection is an OSError. Tasks of Dask open no files, so nothing else raises one.
         return isinstance(error, (KilledWorker, OSError))
 
     def _look(self, error: BaseException | None = None) -> None:
@@ -458,7 +458,7 @@ class _Dask(Workers):
 
 @contextlib.contextmanager
 def workers(place: Place | None, recipe: Recipe | None, memory_limit: int | None) -> Iterator[Workers | None]:
-    """Give what submits the tasks of one search; nothing is left behind."""
+    """Yield the submitter of the tasks of one search, and clean up afterwards."""
     if place is None or recipe is None:
         yield None
         return
@@ -471,7 +471,7 @@ def workers(place: Place | None, recipe: Recipe | None, memory_limit: int | None
 
 
 def describe(error: BaseException) -> str:
-    """Say what happened to a task."""
+    """Describe why a task failed."""
     if isinstance(error, VersionMismatch):
         return str(error)
     kind = type(error).__name__

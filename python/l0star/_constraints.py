@@ -1,4 +1,4 @@
-"""What a model may look like: the parameters about features, from names and labels to columns."""
+"""Constraints on models: the parameters about features, with names and labels resolved to columns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from l0star._options import Options
 
 
 def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()) -> _core.Rules:
-    """Look up what the options name: constraints on the features of one data set, of which some are columns of text."""
+    """Return the constraints that the options put on the features of one data set, some of them text columns."""
     return _core.Rules(**arguments(options, names, texts))
 
 
 def arguments(options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()) -> dict[str, Any]:
-    """Give what :class:`_core.Rules` is made of."""
+    """Return the arguments of :class:`_core.Rules`."""
     words = Words(names, dict(texts))
     signs = _signs(options.nonnegative, words)
     has_all_signs = len(signs) == len(names)
@@ -52,7 +52,7 @@ def arguments(options: Options, names: list[str], texts: Sequence[tuple[str, lis
 
 
 def arguments_of(options: Options, data: Data) -> dict[str, Any]:
-    """Look up what the options name in a data set, which may have been made from a frame with text."""
+    """Return the arguments for a data set, which may have been made from a frame with text."""
     prepared = data.prepared
     if data.moments is not None:
         return arguments(options, data.names, data.moments.texts)
@@ -63,7 +63,7 @@ def arguments_of(options: Options, data: Data) -> dict[str, Any]:
 
 
 def rules_of(options: Options, data: Data) -> _core.Rules:
-    """Give the constraints on the features of a data set."""
+    """Return the constraints on the features of a data set."""
     return _core.Rules(**arguments_of(options, data))
 
 
@@ -81,7 +81,7 @@ def _groups(groups: Any, names: Words) -> list[list[int]]:
         )
     labelled: dict[Any, list[int]] = {}
     for j, label in enumerate(parts):
-        # NaN is the label that is not equal to itself.
+        # Only NaN is not equal to itself.
         if label is not None and label == label:
             labelled.setdefault(label, []).append(j)
     return list(labelled.values())
@@ -107,7 +107,7 @@ def _signs(nonnegative: Any, names: Words) -> list[int]:
 
 
 def _entries(given: Any, names: Words, parameter: str) -> list[tuple[Any, int, Any]]:
-    """Key, column and value of a dict by name or index."""
+    """Return key, column and value for each entry of a dict by name or index."""
     if given is None:
         return []
     if not isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""The bindings: arrays in, numbers out. The package on top of them is what users see."""
+"""Bindings to the engine: arrays in, numbers out; users call the package on top of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -62,11 +62,11 @@ RELAXATIONS: tuple[str, ...]
 STATUSES: tuple[str, ...]
 
 class CheckpointError(ValueError):
-    """Bytes that are no checkpoint of this search; whoever knows the file names it."""
+    """Raised for bytes that are not a checkpoint of this search; the caller adds the name of the file."""
 
 @final
 class Frame:
-    """Columns of numbers and of text, as the command has them from a file."""
+    """Columns of numbers and of text, as the command reads them from a file."""
 
     def __new__(
         cls,
@@ -120,14 +120,14 @@ class Model:
 
 @final
 class Lock:
-    """The right to write a file, until it is released."""
+    """An exclusive lock on a file, until it is released."""
 
     def __new__(cls, path: str | PathLike[str]) -> Lock: ...
     def release(self) -> None: ...
 
 @final
 class Solution:
-    """The best model found, what is proved of it, and how the search went."""
+    """The best model found, what is proved about it, and how the search went."""
 
     @property
     def k(self) -> int: ...
@@ -180,7 +180,7 @@ class Solution:
 
 @final
 class Price:
-    """What it costs to decide otherwise about one feature."""
+    """The cost of the other decision about one feature."""
 
     @property
     def columns(self) -> list[int]: ...
@@ -203,7 +203,7 @@ _Callback = Callable[[str, float, float | None, float | None, int, int, list[int
 
 @final
 class Rules:
-    """Constraints on the features of one data set; the engine checks whether they go together."""
+    """Constraints on the features of one data set; the engine checks that they are consistent."""
 
     def __new__(
         cls,
@@ -234,7 +234,7 @@ class Rules:
 
 @final
 class Moments:
-    """Moments of some rows; they never change."""
+    """Immutable moments of some rows."""
 
     def __new__(
         cls,
@@ -274,7 +274,7 @@ class Moments:
 
 @final
 class Columns:
-    """The columns of a file, in place."""
+    """The columns of a file, mapped into memory."""
 
     def __new__(cls, file: str) -> Columns: ...
     @property
@@ -298,7 +298,7 @@ def write_columns(
 
 @final
 class Problem:
-    """Checked data, to be solved for any k."""
+    """Checked data, which can be solved for any k."""
 
     def __new__(
         cls,
@@ -397,14 +397,14 @@ class Problem:
 
 @final
 class Explorer:
-    """Explores subtrees of searches of one problem."""
+    """Explorer of subtrees of searches of one problem."""
 
     def __new__(cls, problem: Problem, *, threads: int, memory_limit: int | None = None) -> Explorer: ...
     def explore(self, task: bytes) -> bytes: ...
 
 @final
 class Tally:
-    """What came of every search so far: a size on the rows outside a fold, with one ridge and one price."""
+    """Outcomes of all searches so far: one size on the rows outside a fold, with one ridge and one price."""
 
     def __new__(
         cls, sizes: Sequence[int], ridges: Sequence[float], l0_penalties: Sequence[float], folds: int

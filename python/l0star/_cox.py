@@ -1,4 +1,4 @@
-"""The estimator of hazards."""
+"""The estimator of Cox models."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ Vector = npt.NDArray[np.float64]
 class SparseCox(_SparseModel):
     """The provably best Cox model with at most ``k`` features.
 
-    Minimizes the negative log partial likelihood, divided by the number of rows, plus ``ridge / 2 * sum(coef**2)`` over
+    Minimises the negative log partial likelihood, divided by the number of rows, plus ``ridge / 2 * sum(coef**2)`` over
     all ``coef`` with at most ``k`` non-zero entries. A row with the score ``X @ coef`` has the hazard
-    ``exp(score)`` times a baseline. It is a feature selector too: ``transform`` keeps the features of the model.
+    ``exp(score)`` times a baseline. The estimator is also a feature selector: ``transform`` keeps the features of the
+    model.
 
     Parameters
     ----------
@@ -40,14 +41,14 @@ class SparseCox(_SparseModel):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Coefficients, logarithms of hazard ratios; zero outside the support.
+        Coefficients, the logarithms of hazard ratios; zero outside the support.
     intercept_ : float
-        Always 0: a constant would change nothing.
+        Always 0, since a constant does not change the partial likelihood.
     baseline_ : dict
-        Stratum (None where there is only one) → the times of its events, and the cumulative hazard from each of them on
-        of a row whose score is ``mean_score_``.
+        Maps a stratum (None if there is only one) to the times of its events, and to the cumulative hazard from each of
+        these times on, for a row with the score ``mean_score_``.
     mean_score_ : float
-        The mean score of the rows that were fitted, by weight.
+        The weighted mean score of the fitted rows.
 
     See Also
     --------
@@ -141,7 +142,7 @@ class SparseCox(_SparseModel):
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
             The data.
         y : structured array of shape (n_samples,), or a pair of arrays
-            Events and times: as scikit-survival has them, a field of bool and one of numbers; or ``(time, event)``.
+            Events and times: as in scikit-survival, a field of bool and one of numbers; or ``(time, event)``.
         sample_weight : array of shape (n_samples,), default=None
             Weights of the rows, zero or more.
         offset : array of shape (n_samples,), default=None
@@ -149,12 +150,12 @@ class SparseCox(_SparseModel):
         strata : array of shape (n_samples,), default=None
             Rows are compared only with rows of the same value.
         entry : array of shape (n_samples,), default=None
-            The time from which on a row is observed (left truncation).
+            The time from which a row is observed (left truncation).
 
         Returns
         -------
         SparseCox
-            Itself.
+            The fitted estimator.
         """
         options = self._options()
         check_k(type(self).__name__, self.k, options)
@@ -168,7 +169,7 @@ class SparseCox(_SparseModel):
         return data
 
     def _know(self, X: Any, is_frame: bool) -> None:
-        """Keep the names and the number of the columns, as scikit-learn does."""
+        """Record the names and the number of the columns, as scikit-learn does."""
         if is_frame:
             validate_data(self, X, skip_check_array=True)
         else:
@@ -183,7 +184,7 @@ class SparseCox(_SparseModel):
         }
 
     def predict(self, X: Any, offset: Any = None) -> Vector:
-        """Predict scores: the larger, the earlier an event is expected.
+        """Predict scores: the larger the score, the earlier an event is expected.
 
         Parameters
         ----------
@@ -211,7 +212,7 @@ class SparseCox(_SparseModel):
         strata: Any = None,
         entry: Any = None,
     ) -> float:
-        """Give the concordance: the share of comparable pairs of rows that the scores have in order, ties counted half.
+        """Return the concordance: the share of comparable pairs in the order of their scores, ties counted half.
 
         Parameters
         ----------
@@ -226,12 +227,12 @@ class SparseCox(_SparseModel):
         strata : array of shape (n_samples,), default=None
             Rows are compared only with rows of the same value.
         entry : array of shape (n_samples,), default=None
-            The time from which on a row is observed.
+            The time from which a row is observed.
 
         Returns
         -------
         float
-            1 at best; 0.5 is as good as chance. NaN where no two rows can be compared.
+            At most 1; 0.5 is as good as chance. NaN if no two rows can be compared.
         """
         scores = self.predict(X, offset)
         times, rest = followed(y, None, ties=self.ties, strata=strata, entry=entry)
@@ -250,7 +251,7 @@ class SparseCox(_SparseModel):
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
             The data.
         times : array of shape (n_times,), default=None
-            Where to evaluate them; by default at the times of the events, which with ``strata`` have to be given.
+            Where to evaluate them; by default at the times of the events. Required with ``strata``.
         offset : array of shape (n_samples,), default=None
             A number added to the score of each row.
         strata : array of shape (n_samples,), default=None
@@ -259,7 +260,7 @@ class SparseCox(_SparseModel):
         Returns
         -------
         ndarray of shape (n_samples, n_times)
-            The cumulative hazard of each row from each time on.
+            The cumulative hazard of each row up to each time.
         """
         scores = self.predict(X, offset)
         if (strata is None) != (None in self.baseline_):
@@ -285,14 +286,14 @@ class SparseCox(_SparseModel):
         return found
 
     def predict_survival_function(self, X: Any, times: Any = None, *, offset: Any = None, strata: Any = None) -> Vector:
-        """Predict the probability of no event up to given times.
+        """Predict the probability that no event occurs up to given times.
 
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
             The data.
         times : array of shape (n_times,), default=None
-            Where to evaluate it; by default at the times of the events, which with ``strata`` have to be given.
+            Where to evaluate it; by default at the times of the events. Required with ``strata``.
         offset : array of shape (n_samples,), default=None
             A number added to the score of each row.
         strata : array of shape (n_samples,), default=None

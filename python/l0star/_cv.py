@@ -1,4 +1,4 @@
-"""How many features? Cross-validation over k, the ridge and the price of a feature."""
+"""Cross-validation over k, the ridge and the price of a feature."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from l0star._scoring import Scoring
 from l0star._solve import Clock, Job
 from l0star._tally import Tally
 
-#: How the choice is made.
+#: Rules of the choice.
 RULES = ("best", "one-se", "proof")
 
-#: Without ``ks`` and several prices all sizes up to this one are tried.
+#: Largest size tried by default, without ``ks`` and without several prices.
 _MOST = 10
 
 Chooser = TypeVar("Chooser", bound="_CrossValidated")
 
 
 class _CrossValidated(_SparseModel):
-    """Chooses k, the ridge and the price of a feature, then fits on all rows."""
+    """Estimator that chooses k, the ridge and the price of a feature, then fits on all rows."""
 
     ks: Any
     ridges: Any
@@ -71,19 +71,19 @@ class _CrossValidated(_SparseModel):
         Returns
         -------
         SparseRegressorCV or SparseClassifierCV
-            Itself.
+            The fitted estimator.
         """
         refuse(X, type(self).__name__)
         return self._choose(lambda: self._read(X, y, sample_weight, offset))
 
     def _choose(self: Chooser, read: Callable[[], Data]) -> Chooser:
-        """Choose among the models of the data, once everything else was checked."""
+        """Check the parameters and the data, choose by cross-validation, and fit on all rows."""
         name = type(self).__name__
         rule = self.rule if self.rule is not None else "one-se" if self.one_standard_error else "best"
         check_word(name, "rule", rule, RULES)
-        # One bar for all fits, none for each.
+        # One progress bar for all fits, none for a single fit.
         options = self._options(ridge=1.0, verbose=0)
-        # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
+        # Only the final fit has a checkpoint, but unusable files are refused before the first fold.
         Checkpoints(options)
         data = read()
         if data.held_out is None:
@@ -115,12 +115,12 @@ class _CrossValidated(_SparseModel):
         return self
 
     def report(self, file: str | os.PathLike[str]) -> None:
-        """Write the scores and the model that was chosen as one HTML page, as the command's ``cv --report`` does.
+        """Write the scores and the chosen model as one HTML page, as the command's ``cv --report`` does.
 
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         check_is_fitted(self)
         found = self.cv_results_
@@ -145,7 +145,7 @@ class _CrossValidated(_SparseModel):
         write(file, self.result_, cv=(name, points, folds))
 
     def _prices(self) -> list[float]:
-        """Give the prices of a feature to try."""
+        """Return the prices of a feature to try."""
         if self.l0_penalties is None:
             return [float(self.l0_penalty)]
         name = type(self).__name__
@@ -159,7 +159,7 @@ class _CrossValidated(_SparseModel):
         return [float(price) for price in prices]
 
     def _sizes(self, asked: _core.Rules, has_prices: bool) -> list[int]:
-        """Give the sizes to try; with several prices a number is only their limit."""
+        """Return the sizes to try; with several prices a number in ``ks`` is only a limit."""
         name, included = type(self).__name__, asked.n_included
         if self.ks is None or isinstance(self.ks, Integral):
             if self.ks is not None:
@@ -188,9 +188,9 @@ class _CrossValidated(_SparseModel):
         return sorted({int(size) for size in sizes})
 
     def _score(self, scoring: Scoring, tally: Tally, clock: Clock) -> None:
-        """Score every (penalty, fold, k); what is cut off has no score."""
+        """Score every (penalty, fold, k); a search that is cut off has no score."""
         left, n_folds = clock.left(), len(scoring.folds)
-        # The last fit has as much of the time as a fold.
+        # The final fit gets the share of one fold.
         limit = None if left is None else left * n_folds / (n_folds + 1)
         client = active_client()
         with bar(tally.n_searches, "searches", disable=not self.verbose) as shown:
@@ -208,7 +208,7 @@ class _CrossValidated(_SparseModel):
 
 
 def _told(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Give y as scorers compare it, and what folds are dealt by where each should have its share of all kinds."""
+    """Return y as scorers compare it, and the kinds to stratify the folds by, if any."""
     if data.times is not None:
         return data.times.structured(data.y), data.times.marks
     if data.classes is None:
@@ -225,19 +225,19 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
     Parameters
     ----------
     cv : int, splitter or iterable, default=None
-        The folds, as everywhere in scikit-learn: None means five.
+        The folds, as in scikit-learn: None means five.
     scoring : str or callable, default=None
-        What a fold is scored by; by default the coefficient of determination, or with the Poisson and gamma losses the
-        share of the deviance explained. Of several responses it is the mean over these.
+        Score of a fold; by default the coefficient of determination, or with the Poisson and gamma losses the share of
+        the deviance explained. For several responses it is the mean over the responses.
     loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
-        As for :class:`SparseRegressor`.
+        The loss, as for :class:`SparseRegressor`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
         Coefficients of the fit on all rows.
     intercept_ : float, or ndarray of shape (n_responses,)
-        0 when it is off.
+        Intercept of the fit on all rows; 0 without ``fit_intercept``.
 
     Examples
     --------
@@ -313,11 +313,11 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     Parameters
     ----------
     cv : int, splitter or iterable, default=None
-        The folds, as everywhere in scikit-learn: None means five, stratified.
+        The folds, as in scikit-learn: None means five, stratified.
     scoring : str or callable, default=None
-        What a fold is scored by; by default the accuracy. "neg_log_loss" tells more.
+        Score of a fold; by default the accuracy. "neg_log_loss" is more informative.
     loss : {"logistic", "squared-hinge", "multinomial"}, default="logistic"
-        As for :class:`SparseClassifier`.
+        The loss, as for :class:`SparseClassifier`.
 
     Attributes
     ----------
@@ -326,7 +326,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     coef_ : ndarray of shape (1, n_features), or (n_classes, n_features) with the multinomial loss
         Coefficients of the fit on all rows.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        0 when it is off.
+        Intercept of the fit on all rows; 0 without ``fit_intercept``.
 
     Examples
     --------
@@ -399,9 +399,9 @@ class SparseCoxCV(_CrossValidated, SparseCox):
     Parameters
     ----------
     cv : int, splitter or iterable, default=None
-        The folds, as everywhere in scikit-learn: None means five. Each has its share of the events.
+        The folds, as in scikit-learn: None means five. They are stratified by event.
     scoring : callable, default=None
-        What a fold is scored by, given a structured ``y`` as scikit-survival has it; by default the concordance.
+        Score of a fold, called with a structured ``y`` as in scikit-survival; by default the concordance.
     ties : {"efron", "breslow"}, default="efron"
         How events at the same time are counted.
 
@@ -410,7 +410,7 @@ class SparseCoxCV(_CrossValidated, SparseCox):
     coef_ : ndarray of shape (n_features,)
         Coefficients of the fit on all rows.
     intercept_ : float
-        Always 0.
+        Always 0: Cox models have no intercept.
 
     Examples
     --------
@@ -501,11 +501,11 @@ class SparseCoxCV(_CrossValidated, SparseCox):
         strata : array of shape (n_samples,), default=None
             Rows are compared only with rows of the same value.
         entry : array of shape (n_samples,), default=None
-            The time from which on a row is observed (left truncation).
+            The time from which a row is observed (left truncation).
 
         Returns
         -------
         SparseCoxCV
-            Itself.
+            The fitted estimator.
         """
         return self._choose(lambda: self._read_times(X, y, sample_weight, offset, strata, entry))

@@ -1,4 +1,4 @@
-"""Cross-validation on the workers of a Dask cluster: a task for every penalty and fold."""
+"""Cross-validation on the workers of a Dask cluster: one task per penalty and fold."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from l0star._scoring import Heard, Scoring
 from l0star._solve import Clock
 from l0star._warnings import warn
 
-#: Sets of data that a process keeps for its next task.
+#: Number of data sets that a process keeps for its next tasks.
 _KEPT = 2
 
-#: What came of the search of every size, None where there is nothing; and the features of the models.
+#: Outcome of the search of every size (None if there is none), and the features of the models.
 Answer = tuple[list[tuple[float, str, int, tuple[float, float] | None] | None], list[tuple[int, list[str]]]]
 
 
 def active_client() -> Any:
-    """Give the client of joblib's Dask backend, where that is the active one; None elsewhere, and on a worker."""
+    """Return the client of joblib's Dask backend if that is the active one; None otherwise, and on a worker."""
     backend, _ = get_active_backend()
     client = getattr(backend, "client", None)
     is_cluster = client is not None and hasattr(client, "nthreads")
@@ -37,14 +37,14 @@ def active_client() -> Any:
 
 
 class _Scorings:
-    """What a process keeps from task to task."""
+    """The cache of unpacked data that a process keeps from task to task."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Scoring] = OrderedDict()
 
     def of(self, data: Data) -> Scoring:
-        """Unpack the data once, however many tasks need them."""
+        """Return the unpacked data, which are unpacked once for all tasks."""
         with self._lock:
             found = self._known.get(data.fingerprint)
             scoring: Scoring = data.load() if found is None else found
@@ -59,7 +59,7 @@ _scorings = _Scorings()
 
 
 def score_path(version: str, data: Data, path: int, time_limit: float | None, n_jobs: int | None) -> Answer:
-    """Score the models of all sizes on one fold, with one penalty; run by workers."""
+    """Score the models of all sizes on one fold, with one penalty, on a worker."""
     check_version(version)
     is_cancelled = cancellation()
 
@@ -89,11 +89,11 @@ def _score(
 def score_on(client: Any, scoring: Scoring, scores: _core.Tally, *, time_limit: float | None, heard: Heard) -> None:
     """Enter the scores of all paths, each searched by a worker, or by this process while there are no workers.
 
-    Whatever ends this, the tasks are cancelled, and their searches stop.
+    When the call ends, for whatever reason, the remaining tasks are cancelled and their searches stop.
     """
     clock = Clock(time_limit)
     with contextlib.closing(_Tasks(client, scoring, time_limit)) as tasks:
-        # What is missing at the end of the time is cut off, as at any time limit.
+        # Paths without an answer at the end of the time are cut off, as with any time limit.
         while tasks.are_left and clock.left() != 0.0:
             path = tasks.next()
             answer = None if path is None else tasks.answer(path)
@@ -112,9 +112,9 @@ def score_on(client: Any, scoring: Scoring, scores: _core.Tally, *, time_limit: 
 
 
 class _Tasks:
-    """The paths on their way: one task for each.
+    """The submitted paths: one task per path.
 
-    The data are a task that any worker can do again, and reach each worker once.
+    The data are a task that any worker can repeat, and are sent to each worker once.
     """
 
     def __init__(self, client: Any, scoring: Scoring, time_limit: float | None) -> None:
@@ -125,7 +125,7 @@ class _Tasks:
         name = f"l0star-cv-{uuid.uuid4().hex[:12]}"
         data = Data(hashlib.blake2b(packed, digest_size=16).hexdigest(), recipe=packed)
         with warnings.catch_warnings():
-            # The data are large, and sent once.
+            # The data are large, but are sent only once.
             warnings.filterwarnings("ignore", message="Sending large graph")
             self._held = client.submit(hold, data, key=f"{name}-data", pure=False)
         n_jobs = scoring.model.n_jobs
@@ -136,7 +136,7 @@ class _Tasks:
             for path in range(scoring.n_paths)
         }
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
-        #: How often nothing was done since the last answer.
+        #: Number of idle waits since the last answer.
         self._idle = 0
         self._was_alone = False
         for path in self._pending:
@@ -148,7 +148,7 @@ class _Tasks:
         return bool(self._pending)
 
     def next(self) -> int | None:
-        """Wait a moment for a path that is done."""
+        """Wait briefly for a finished path; None if there is none."""
         try:
             path = self._done.get(timeout=PATIENCE)
         except queue.Empty:
@@ -156,7 +156,7 @@ class _Tasks:
         return path if path in self._pending else None
 
     def answer(self, path: int) -> Answer | None:
-        """Give what a worker found; None if it has gone with its answer, which another then finds again."""
+        """Return the answer of a worker; None if the worker left with its answer, which another then computes again."""
         try:
             answer: Answer = self._pending[path].result(timeout=TRANSFER)
         except CancelledError as error:
@@ -173,9 +173,9 @@ class _Tasks:
         return answer
 
     def is_alone(self) -> bool:
-        """Whether the client has no workers; warns the first time."""
+        """Return whether the client has no workers; warn the first time."""
         self._look()
-        # A round trip to the scheduler: seldom enough to cost nothing, often enough to see workers come and go.
+        # A round trip to the scheduler: rare enough to cost nothing, frequent enough to notice changes of workers.
         self._idle += 1
         if self._idle % 20 != 1 or self._client.nthreads():
             return False
@@ -188,7 +188,7 @@ class _Tasks:
         return True
 
     def take_back(self) -> int:
-        """Give the path that workers would come to last, which nobody needs to search any more."""
+        """Withdraw and return the path that workers would have reached last."""
         path, future = self._pending.popitem()
         self._idle = 0
         with contextlib.suppress(Exception):
@@ -196,7 +196,7 @@ class _Tasks:
         return path
 
     def close(self) -> None:
-        """Cancel what is not over."""
+        """Cancel all pending tasks."""
         with contextlib.suppress(Exception):
             self._client.cancel([*self._pending.values(), self._held])
 

@@ -52,24 +52,24 @@ Fitted = TypeVar("Fitted", bound="_SparseModel")
 
 
 class _SparseModel(SelectorMixin, BaseEstimator):
-    """What regressors and classifiers share."""
+    """Base class of the estimators."""
 
-    #: The losses that make sense for it.
+    #: The losses that the estimator accepts.
     _losses: tuple[str, ...] = LOSSES
 
     k: int | None
     loss: str
-    #: Whether it predicts labels.
+    #: Whether the estimator predicts labels.
     _of_labels = False
     #: Whether y may have a column for each of several responses.
     _several = False
-    #: How a frame with text, gaps or dates became features.
+    #: The features made of a frame with text, missing values or dates.
     _prepared: Prepared | None = None
-    #: The model file that it was loaded from.
+    #: The text of the model file that the estimator was loaded from.
     _loaded: str | None = None
 
     def _keep(self, parameters: dict[str, Any]) -> None:
-        """Keep the parameters of ``__init__`` (its ``locals()``) as they are, as scikit-learn asks for."""
+        """Store the parameters of ``__init__`` (its ``locals()``) unchanged, as scikit-learn requires."""
         for name in self._get_param_names():
             setattr(self, name, parameters[name])
 
@@ -83,13 +83,14 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             The target: numbers, or several responses that share their features (quadratic loss); for a classifier
             labels of any type.
         offset : array of shape (n_samples,), default=None
-            A number added to the linear predictor of each row during the fit: with the Poisson loss the logarithm of
-            the exposure, as a rule. Give that of new rows to ``predict``; add it to what ``decision_function`` gives.
+            A number added to the linear predictor of each row during the fit: with the Poisson loss usually the
+            logarithm of the exposure. Pass the offset of new rows to ``predict``, or add it to the values of
+            ``decision_function``.
 
         Returns
         -------
         SparseRegressor or SparseClassifier
-            Itself.
+            The fitted estimator.
         """
         options = self._options()
         check_k(type(self).__name__, self.k, options)
@@ -100,7 +101,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         return self
 
     def _fit_in_place(self: Fitted, X: Moments | ColumnStore, y: Any, sample_weight: Any, offset: Any) -> Fitted:
-        """Fit moments, or columns in a file; predictions are made from rows as ever."""
+        """Fit moments, or columns in a file; predictions are made from rows as usual."""
         options = self._options()
         if self._of_labels and isinstance(X, Moments):
             raise TypeError("A classifier needs the rows, and these are their moments.")
@@ -114,7 +115,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             del self.feature_names_in_
         self._solve(Job(data, options), self.k)
         if X.has_parts:
-            # Text, products and gaps: the engine reads the columns of a table as they were read before.
+            # Features made of text, products or missing values: the engine reads the columns of a table as before.
             self._loaded = model(self.result_)
         return self
 
@@ -128,7 +129,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self._prepared = prepare(X, self._options())
         self._loaded = None
         if self._prepared is not None:
-            # The names and the number of the frame's own columns.
+            # Records the names and the number of the frame's own columns.
             validate_data(self, X, skip_check_array=True)
             return read(
                 X,
@@ -140,7 +141,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
                 offset=offset,
                 prepared=self._prepared,
             )
-        # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
+        # Read before scikit-learn converts X to an array: not every version knows the names of every kind of frame.
         names, target = feature_names(X), target_name(y)
         responses = response_names(y) if self._takes_several else []
         if not labels:
@@ -155,7 +156,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         return complete(X, y, names, sample_weight, offset, classes, target, responses=responses, many=many)
 
     def _has_many(self, y: Any) -> bool:
-        """Whether every class has coefficients of its own."""
+        """Return whether every class has its own coefficients."""
         return False
 
     @property
@@ -163,7 +164,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         return self._several and self.loss == "quadratic"
 
     def _solve(self, job: Job, k: int | None, clock: Clock | None = None) -> None:
-        """Solve and keep the result; the best model so far is kept after Ctrl-C, or without workers, too."""
+        """Solve and store the result; after Ctrl-C or the loss of all workers, store the best model so far."""
         try:
             self._adopt(job.run(k, clock))
         except (SolveInterrupted, ClusterError) as stopped:
@@ -187,7 +188,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self.n_solver_calls_ = result.solver_calls
 
     def _model(self) -> _core.Model:
-        """Give the model file of what is fitted."""
+        """Return the model file of the fitted model."""
         check_is_fitted(self)
         return _core.Model(self._loaded if self._loaded is not None else model(self.result_))
 
@@ -197,21 +198,21 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         self._model().save(os.fspath(file))
 
     def export(self, to: str = "sql", *, table: str = "data", expression: bool = False) -> str:
-        """Give the fitted model as SQL or as Python code, as :meth:`Result.export` does.
+        """Return the fitted model as SQL or as Python code, as :meth:`Result.export` does.
 
         Parameters
         ----------
         to : {"sql", "sqlite", "python"}, default="sql"
-            The language: "sql" is for PostgreSQL and DuckDB.
+            Language of the code; "sql" is for PostgreSQL and DuckDB.
         table : str, default="data"
-            The table that the query reads.
+            Name of the table that the query reads.
         expression : bool, default=False
-            Whether to give the score alone as an SQL expression.
+            Whether to return only the score, as an SQL expression.
 
         Returns
         -------
@@ -226,7 +227,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         check_is_fitted(self)
         if self._loaded is not None:
@@ -242,14 +243,14 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         coef = np.atleast_2d(self.coef_)
         values = np.tile(np.ravel(self.intercept_).astype(np.float64), (X.shape[0], 1))
         columns = X.tocsc() if sp.issparse(X) else X
-        # One rounded product and one rounded addition a feature, from left to right, as the command has it.
+        # One rounded product and one rounded addition per feature, from left to right, as the command computes it.
         for j in self.support_:
             column = columns[:, [j]].toarray().ravel() if sp.issparse(X) else columns[:, j]
             values += column.astype(np.float64)[:, np.newaxis] * coef[:, j]
         return values if self.result_.outputs else values[:, 0]
 
     def _from_frame(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict from columns by their names; the engine reads them as it did for the fit."""
+        """Predict from columns by name; the engine reads them as it did for the fit."""
         known = getattr(self, "feature_names_in_", None)
         names = feature_names(X)
         if names is None:
@@ -297,26 +298,27 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 class SparseRegressor(RegressorMixin, _SparseModel):
     """The provably best linear regression with at most ``k`` features.
 
-    Minimizes ``mean(loss(X @ coef + intercept, y)) + ridge / 2 * sum(coef**2)`` over all ``coef`` with at most ``k``
-    non-zero entries. It is a feature selector too: ``transform`` keeps the features of the model.
+    Minimises ``mean(loss(X @ coef + intercept, y)) + ridge / 2 * sum(coef**2)`` over all ``coef`` with at most ``k``
+    non-zero entries. The estimator is also a feature selector: ``transform`` keeps the features of the model.
 
     Parameters
     ----------
     loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
-        Half the squared residual; the same that becomes linear at ``huber_delta``; half the Poisson deviance of counts,
-        or half the gamma deviance of positive amounts, with a log link: the model is one of the logarithm of the mean.
+        Half the squared residual; half the squared residual up to ``huber_delta`` and linear beyond; half the Poisson
+        deviance of counts, or half the gamma deviance of positive amounts, with a log link: the linear predictor is the
+        logarithm of the mean.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
         Coefficients, zero outside the support.
     intercept_ : float, or ndarray of shape (n_responses,)
-        0 when it is off.
+        The intercept; 0 without ``fit_intercept``.
 
     See Also
     --------
     SparseRegressorCV : Chooses ``k`` by cross-validation.
-    SparseClassifier : For labels.
+    SparseClassifier : The estimator for labels.
 
     Examples
     --------
@@ -385,7 +387,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         self._keep(locals())
 
     def predict(self, X: Any, offset: Any = None) -> npt.NDArray[np.float64]:
-        """Predict.
+        """Predict the responses.
 
         Parameters
         ----------
@@ -397,7 +399,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_responses) for several responses
-            ``X @ coef_.T + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
+            ``X @ coef_.T + intercept_ + offset``; with the Poisson and gamma losses its exponential, the expected
             response.
         """
         linear = self._linear(X)
@@ -410,7 +412,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         return _core.expectations(linear) if self.loss in LOG_LINK_LOSSES else linear
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """Give the coefficient of determination; with the Poisson and gamma losses the share of the deviance explained.
+        """Return R², or the share of the deviance explained with the Poisson and gamma losses.
 
         Parameters
         ----------
@@ -426,7 +428,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         Returns
         -------
         float
-            1 at best; 0 is as good as the mean of ``y``.
+            At most 1; 0 is as good as the mean of ``y``.
         """
         predicted = self.predict(X, offset)
         if self.loss in LOG_LINK_LOSSES:
@@ -445,16 +447,16 @@ def _has_probabilities(estimator: Any) -> bool:
 class SparseClassifier(ClassifierMixin, _SparseModel):
     """The provably best linear classifier with at most ``k`` features.
 
-    Minimizes ``mean(loss(s * (X @ coef + intercept))) + ridge / 2 * sum(coef**2)``, ``s`` being 1 for the second class
+    Minimises ``mean(loss(s * (X @ coef + intercept))) + ridge / 2 * sum(coef**2)``, ``s`` being 1 for the second class
     and -1 for the first, over all ``coef`` with at most ``k`` non-zero entries. With more than two classes the logistic
-    loss is the multinomial one: every class has coefficients of its own, and a feature is in for all classes or out.
-    It is a feature selector too: ``transform`` keeps the features of the model.
+    loss is the multinomial one: every class has its own coefficients, and a feature is in the model for all classes or
+    for none. The estimator is also a feature selector: ``transform`` keeps the features of the model.
 
     Parameters
     ----------
     loss : {"logistic", "squared-hinge", "multinomial"}, default="logistic"
-        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``; or ``-log(p)``, ``p`` the probability of
-        the row's class among any number of them, which "logistic" is with more than two.
+        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``; or ``-log(p)`` for the probability ``p``
+        of the row's class, among any number of classes. With more than two classes, "logistic" means "multinomial".
 
     Attributes
     ----------
@@ -463,12 +465,12 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
     coef_ : ndarray of shape (1, n_features), or (n_classes, n_features) with the multinomial loss
         Coefficients, zero outside the support.
     intercept_ : ndarray of shape (1,), or (n_classes,)
-        0 when it is off.
+        The intercept; 0 without ``fit_intercept``.
 
     See Also
     --------
     SparseClassifierCV : Chooses ``k`` by cross-validation.
-    SparseRegressor : For numbers.
+    SparseRegressor : The estimator for numbers.
 
     Examples
     --------
@@ -545,7 +547,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         return self.loss == "logistic" and type_of_target(y, input_name="y") == "multiclass"
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Say how much speaks for the second class, or for each of several.
+        """Compute the score of the second class, or of each class with the multinomial loss.
 
         Parameters
         ----------
@@ -555,8 +557,8 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) with the multinomial loss
-            ``X @ coef_[0] + intercept_[0]``; for the logistic loss, the log of the odds. With the multinomial loss
-            ``X @ coef_.T + intercept_``: probabilities are in proportion to its exponentials.
+            ``X @ coef_[0] + intercept_[0]``; for the logistic loss, the log odds. With the multinomial loss
+            ``X @ coef_.T + intercept_``; the probabilities are proportional to its exponentials.
         """
         return self._linear(X)
 
@@ -571,7 +573,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The label that more speaks for.
+            The label with the highest score.
         """
         scores = self.decision_function(X)
         best = np.argmax(scores, axis=1) if scores.ndim > 1 else (scores > 0).astype(np.intp)
@@ -590,7 +592,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
         """
         margin = self.decision_function(X)
         if margin.ndim > 1:
@@ -609,7 +611,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
         """
         margin = self.decision_function(X)
         if margin.ndim > 1:

@@ -1,4 +1,4 @@
-"""Frames with text, missing values or dates: their columns for the engine, which makes features of them."""
+"""Frames with text, missing values or dates, as columns from which the engine makes features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from l0star._input import feature_names, unnamed
 from l0star._options import Options
 from l0star._warnings import L0starWarning, warn
 
-#: A column: numbers with NaN where one is missing, or texts and which of them each row has.
+#: A column: numbers, with NaN for missing ones, or the distinct texts and the index of the text of each row.
 Column = Any
 
 
@@ -24,8 +24,9 @@ Column = Any
 class Prepared:
     """Features made of the columns of a frame.
 
-    ``texts`` are the columns of text with the indices of their features, ``sources`` the column of the frame that each
-    feature is made of, ``parts`` the fields of a model file that say how, ``excluded`` the columns that were left out.
+    ``texts`` are the columns of text with the indices of their features, and ``sources`` is the index of the column of
+    the frame that each feature is made of. ``parts`` are the fields of a model file that describe how the features are
+    made, and ``excluded`` are the columns that were left out.
     """
 
     X: Any
@@ -36,7 +37,7 @@ class Prepared:
     excluded: frozenset[str]
 
     def left(self, exclude: Any) -> Any:
-        """Give what of ``exclude`` is still to be looked up among the features."""
+        """Return the items of ``exclude`` that are still to be looked up among the features."""
         if exclude is None or isinstance(exclude, str):
             return None if exclude is None or exclude in self.excluded else exclude
         items = list(exclude) if isinstance(exclude, Iterable) else [exclude]
@@ -44,7 +45,7 @@ class Prepared:
 
 
 def prepare(X: Any, options: Options) -> Prepared | None:
-    """Make features of a frame; None where it holds plain numbers and nothing is asked of it."""
+    """Make features of a frame; None if it holds only numbers and no option asks for a conversion."""
     asked = [options.impute, options.as_number, options.as_text, options.dates]
     names = feature_names(X)
     if all(one is None for one in asked) and (names is None or _is_plain(X)):
@@ -75,7 +76,7 @@ def prepare(X: Any, options: Options) -> Prepared | None:
 
 
 def frame(X: Any, names: list[str]) -> _core.Frame:
-    """Give the columns of a frame, table or array to the engine."""
+    """Convert a frame, table or array to columns of the engine."""
     return _core.Frame(names, [_column(values) for values in _columns(X, names)])
 
 
@@ -96,15 +97,15 @@ def _columns(X: Any, names: list[str]) -> Iterable[Any]:
 
 
 def _is_plain(X: Any) -> bool:
-    """Whether all columns are numbers, as far as their types tell."""
+    """Return whether all columns have numeric types."""
     return all(_numbers(values) is not None for values in _columns(X, feature_names(X) or []))
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64] | None:
-    """Numbers and truths, NaN where one is missing; None for anything else."""
+    """Return a numeric or boolean column as floats, with NaN for missing values; None for any other column."""
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if kind is not None and kind in "biuf" and hasattr(values, "to_numpy"):
-        # pandas: its own types of numbers have a kind, too, and missing values of their own.
+        # pandas: its extension types have a kind, too, and their own missing values.
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
     if kind is not None:
         return np.asarray(values, dtype=np.float64) if kind in "biuf" else None
@@ -132,7 +133,7 @@ def _column(values: Any) -> Column:
     if all(
         isinstance(cell, (bool, int, float, np.number)) or text == "" for cell, text in zip(cells, texts, strict=True)
     ):
-        # Numbers kept as objects.
+        # Numbers stored as objects.
         return np.array([np.nan if text == "" else float(cell) for cell, text in zip(cells, texts, strict=True)])
     codes: dict[str, int] = {}
     which = np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.uint32)
@@ -140,7 +141,7 @@ def _column(values: Any) -> Column:
 
 
 def _text(cell: Any) -> str:
-    """Give a cell as the command reads it: missing ones are empty, dates are ISO, numbers as short as they can be."""
+    """Return a cell as the command reads it: missing is empty, dates are ISO, whole numbers have no decimals."""
     if cell is None:
         return ""
     if isinstance(cell, str):
@@ -151,7 +152,7 @@ def _text(cell: Any) -> str:
         if cell != cell:
             return ""
     except (TypeError, ValueError):
-        # pandas.NA has no truth.
+        # pandas.NA has no truth value.
         return ""
     if isinstance(cell, datetime.date):
         return cell.isoformat()

@@ -1,4 +1,4 @@
-"""From what users have (arrays, frames, tables, sparse matrices) to what the engine takes."""
+"""Conversion of the users' data (arrays, frames, tables, sparse matrices) to the engine's input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from l0star._times import Times
 
 Vector = npt.NDArray[np.float64]
 
-#: Kept as they are; everything else becomes float64.
+#: Types that are kept as they are; all others become float64.
 FLOATS = (np.float64, np.float32)
 SPARSE_FORMATS = ("csr", "csc")
 
@@ -28,8 +28,8 @@ SPARSE_FORMATS = ("csr", "csc")
 class Data:
     """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given.
 
-    ``y`` has a column for each of several responses, whose names are ``responses``, and the numbers of the classes
-    where there are ``many``. So has ``offset``, of responses or classes.
+    With several responses, named in ``responses``, ``y`` has one column per response. With ``many`` classes, ``y``
+    holds the index of the class of each row. In both cases ``offset`` has one column per response or class.
     """
 
     X: Any
@@ -39,20 +39,20 @@ class Data:
     offset: Vector | None = None
     classes: npt.NDArray[Any] | None = None
     target: str = "y"
-    #: How a frame became X, where it held more than numbers.
+    #: How a frame became X, if it held more than numbers.
     prepared: Any = None
     held_out: Data | None = None
-    #: In the place of X and y, where these are None and empty.
+    #: Moments in place of X and y, which are then None and empty.
     moments: _core.Moments | None = None
-    #: Which of the times in y are those of events, for a loss of times.
+    #: Events, strata and entry times for the times in y, for a Cox model.
     times: Times | None = None
     responses: list[str] = field(default_factory=list)
-    #: Whether y holds the numbers of ``classes``, each of which has coefficients of its own.
+    #: Whether y holds indices into ``classes``, each of which has its own coefficients.
     many: bool = False
 
     def part(self, rows: npt.NDArray[Any]) -> Data:
-        """Give some of the rows, by index or by mask."""
-        # Only CSR has rows to take.
+        """Select rows, by index or by mask."""
+        # Rows can be selected efficiently only in CSR format.
         X = self.X.tocsr() if sp.issparse(self.X) else self.X
         weights, offset = (None if values is None else values[rows] for values in (self.weights, self.offset))
         times = None if self.times is None else self.times.part(rows)
@@ -60,10 +60,10 @@ class Data:
 
 
 def hold_out(data: Data, share: float | None, seed: int) -> Data:
-    """Give the rows to learn from, with those that are held out beside them."""
+    """Split off the held-out rows; the result holds the training rows and refers to the others."""
     if share is None:
         return data
-    # All kinds have their share in each part: labels, classes, or events and censored times.
+    # The split is stratified: by label, by class, or by event and censored time.
     marks = None if data.times is None else data.times.marks
     y, has_kinds = (data.y, data.classes is not None) if marks is None else (marks, True)
     if data.responses:
@@ -83,10 +83,10 @@ def read(
     offset: Any = None,
     prepared: Any = None,
 ) -> Data:
-    """Check everything that a user gives to a function; ``prepared`` are the features of a frame with text or gaps.
+    """Check the data that a user passes to a function.
 
-    With ``several``, y may have a column for each of several responses; with ``many``, labels are of any number of
-    classes.
+    ``prepared`` are the features of a frame with text or missing values. With ``several``, y may have one column per
+    response. With ``many``, the labels may be of any number of classes.
     """
     names, target, responses = feature_names(X), target_name(y), response_names(y) if several else []
     if prepared is not None:
@@ -118,7 +118,7 @@ def complete(
     responses: Sequence[str] = (),
     many: bool = False,
 ) -> Data:
-    """Check what belongs to the rows, given the rest."""
+    """Check the weights and the offset of the rows, and put all data together."""
     y = np.require(y, np.float64, "A")
     weights = sample_weights(sample_weight, X.shape[0])
     if many and weights is not None and classes is not None:
@@ -138,8 +138,8 @@ def complete(
 
 
 def feature_names(X: Any) -> list[str] | None:
-    """Names of the columns of a frame or table, None if it has none (or not only strings)."""
-    # pandas and polars say `columns`, Arrow says `column_names` (and `columns` for the data).
+    """Return the column names of a frame or table; None if it has none (or not only strings)."""
+    # pandas and polars have names in `columns`, Arrow in `column_names` (its `columns` are the data).
     named = getattr(X, "column_names", None)
     named = named if named is not None else getattr(X, "columns", None)
     if named is None or callable(named):
@@ -149,13 +149,13 @@ def feature_names(X: Any) -> list[str] | None:
 
 
 def target_name(y: Any) -> str:
-    """Name of a series; y if it has none."""
+    """Return the name of a series; "y" if it has none."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name else "y"
 
 
 def response_names(y: Any) -> list[str]:
-    """Name the columns of y, where there are several; nothing for one."""
+    """Return the names of the columns of y if there are several; an empty list otherwise."""
     shape = np.asarray(y).shape
     if len(shape) != 2 or shape[1] < 2:
         return []
@@ -168,7 +168,7 @@ def unnamed(columns: int) -> list[str]:
 
 
 def signs(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
-    """Two labels of any type → (the labels in order, -1 and 1)."""
+    """Convert two labels of any type to (the labels in order, -1 and 1)."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > 2:
@@ -179,12 +179,12 @@ def signs(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
     return classes, np.where(codes == 1, 1.0, -1.0)
 
 
-#: More classes are no classes: numbers, or an identifier.
+#: Maximum number of classes: a target with more labels is a number or an identifier.
 MOST_CLASSES = 100
 
 
 def numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
-    """Labels of any type → (the labels in order, their numbers from 0)."""
+    """Convert labels of any type to (the labels in order, their indices from 0)."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -195,7 +195,7 @@ def numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
 
 
 def refuse_labels(y: Any, advice: str) -> None:
-    """Refuse two labels that are texts where numbers are needed, and say what they are for."""
+    """Reject a target of two text labels where numbers are needed, with advice on what to use."""
     labels = np.asarray(y)
     if labels.dtype.kind not in "OUST" or not all(isinstance(label, str) for label in labels.flat):
         return
@@ -213,7 +213,7 @@ def _is_number(text: str) -> bool:
 
 
 def sample_weights(values: Any, rows: int) -> Vector | None:
-    """Weights of the rows, one of them at least above zero."""
+    """Check the weights of the rows, at least one of which must be above zero."""
     weights = row_vector(values, rows, "sample_weight")
     if weights is not None and (weights < 0).any():
         row = int(np.argmax(weights < 0))
@@ -224,7 +224,7 @@ def sample_weights(values: Any, rows: int) -> Vector | None:
 
 
 def row_vector(values: Any, rows: int, name: str) -> Vector | None:
-    """One number a row; a single number stands for all of them."""
+    """Check a vector of one number per row; a single number stands for all rows."""
     if values is None:
         return None
     if isinstance(values, Real):
@@ -239,7 +239,7 @@ def row_vector(values: Any, rows: int, name: str) -> Vector | None:
 
 
 def row_offsets(values: Any, rows: int, outputs: Sequence[str]) -> Vector | None:
-    """Numbers for each row, one for each of several responses or classes."""
+    """Check offsets with one column per response or class."""
     if values is None:
         return None
     shape = (rows, len(outputs))
@@ -252,7 +252,7 @@ def row_offsets(values: Any, rows: int, outputs: Sequence[str]) -> Vector | None
 
 
 class Words(list[str]):
-    """Names of features, and the columns of text that some of them are levels of."""
+    """Names of features, and the text columns of which some of them are categories."""
 
     def __init__(self, names: Iterable[str], texts: dict[str, list[int]]) -> None:
         super().__init__(names)
@@ -260,7 +260,7 @@ class Words(list[str]):
 
 
 def columns(which: Any, names: Words, parameter: str) -> list[int]:
-    """Columns given by name or by index (or one of either) → indices in column order, each once."""
+    """Resolve columns given by name or index (or a single one) to distinct indices in column order."""
     if which is None:
         return []
     if isinstance(which, (str, Integral)) or not isinstance(which, Iterable):
@@ -269,7 +269,7 @@ def columns(which: Any, names: Words, parameter: str) -> list[int]:
 
 
 def column(item: Any, names: Words, parameter: str) -> list[int]:
-    """Find one column, by name or by index; a column of text is all its levels."""
+    """Find one column, by name or by index; a text column stands for all of its categories."""
     if isinstance(item, str):
         if names.count(item) > 1:
             raise ValueError(f"{parameter}: there are {names.count(item)} features {item!r}; use their indices.")
@@ -288,14 +288,14 @@ def column(item: Any, names: Words, parameter: str) -> list[int]:
 
 
 def matrix(X: Any) -> Any:
-    """Make what the bindings take: an aligned array in any order, the arrays of a sparse matrix, columns in a file."""
+    """Convert X for the bindings: an aligned array in any order, arrays of a sparse matrix, or columns in a file."""
     if hasattr(X, "in_place"):
         return X.in_place()
     if not sp.issparse(X):
         return np.require(X, requirements="A")
     columns = X.tocsc()
     if not columns.has_canonical_format:
-        # In a copy: it may be the user's own matrix.
+        # Sum duplicates in a copy, since this may be the user's own matrix.
         columns = columns.copy()
         columns.sum_duplicates()
     return (

@@ -18,8 +18,8 @@ from l0star._result import Model, Result
 def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier | SparseCox:
     """Read a model file of the command, or of ``save``, as a fitted estimator.
 
-    Its predictions are those of ``l0star predict``, bit for bit. They take a frame with the columns that the model
-    needs, or an array with these columns in the order of ``feature_names_in_``.
+    The predictions of the estimator are those of ``l0star predict``, bit for bit. ``predict`` takes a frame with the
+    columns that the model needs, or an array with these columns in the order of ``feature_names_in_``.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier | S
     Returns
     -------
     SparseRegressor, SparseClassifier or SparseCox
-        The second for a model with labels, the third for one of hazards.
+        A classifier for a model of labels, a Cox estimator for a model of hazards, a regressor otherwise.
     """
     model = _core.Model.load(os.fspath(file))
     fields = json.loads(model.json)
@@ -53,18 +53,18 @@ def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier | S
 
 
 def export(file: str | os.PathLike[str], to: str = "sql", *, table: str = "data", expression: bool = False) -> str:
-    """Give a model file as SQL or as Python code that gives the same numbers.
+    """Return a model file as SQL or as Python code that computes the same numbers.
 
     Parameters
     ----------
     file : str or path
         The file that ``l0star fit --out`` or :meth:`SparseRegressor.save` wrote.
     to : {"sql", "sqlite", "python"}, default="sql"
-        The language: "sql" is for PostgreSQL and DuckDB.
+        Language of the code; "sql" is for PostgreSQL and DuckDB.
     table : str, default="data"
-        The table that the query reads.
+        Name of the table that the query reads.
     expression : bool, default=False
-        Whether to give the score alone as an SQL expression.
+        Whether to return only the score, as an SQL expression.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def export(file: str | os.PathLike[str], to: str = "sql", *, table: str = "data"
 
 
 def _classes(labels: list[str] | None) -> npt.NDArray[Any] | None:
-    """Give labels as numbers where all are."""
+    """Convert labels to numbers if all of them are numbers."""
     if labels is None:
         return None
     for kind in (int, float):

@@ -1,4 +1,4 @@
-"""Moments: all that the quadratic loss needs of rows, however many there are."""
+"""Moments: the sums over rows that the quadratic loss needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from l0star import _core
 from l0star._input import FLOATS, SPARSE_FORMATS, Data, feature_names, matrix, row_vector, target_name, unnamed
 from l0star._options import Options
 
-#: What a fit of moments cannot do, since it needs the rows.
+#: Options that need the rows, and their defaults: a fit of moments rejects them.
 OF_ROWS = {
     "impute": None,
     "as_number": None,
@@ -29,20 +29,20 @@ OF_ROWS = {
 class Moments:
     """The sums over rows that the quadratic loss needs: weights, means, and products of all pairs of columns.
 
-    Rows are added in batches of any size, on as many machines as there are; moments add up in any order. Means far
-    from zero cost no digits, and fits of moments prove what fits of the rows would: the bound is lowered by what
-    rounding can have done to the sums.
+    Rows are added in batches of any size, on any number of machines, and moments can be added in any order. Means far
+    from zero cost no precision. Fits of moments prove what fits of the rows would prove: the bound is lowered by the
+    largest effect that rounding can have had on the sums.
 
     Parameters
     ----------
     feature_names : list of str, default=None
-        The names of the features; those of the first batch, or x0, x1, … without any.
+        The names of the features; by default those of the first batch, or x0, x1, … if it has none.
     target : str, default=None
-        The name of the target; that of the first batch, or y.
+        The name of the target; by default that of the first batch, or y.
 
     See Also
     --------
-    solve, sparse_path, SparseRegressor : All take moments in the place of ``X`` (and no ``y``).
+    solve, sparse_path, SparseRegressor : All accept moments in place of ``X`` (and no ``y``).
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Moments:
         Parameters
         ----------
         X : array, sparse matrix, data frame or Arrow table of shape (n_samples, n_features)
-            Numbers, the same columns in every batch.
+            Numbers, with the same columns in every batch.
         y : array of shape (n_samples,)
             The target.
         sample_weight : array of shape (n_samples,), default=None
@@ -80,7 +80,7 @@ class Moments:
         Returns
         -------
         Moments
-            Itself.
+            The moments, with the rows added.
         """
         names, target = feature_names(X), target_name(y)
         X = check_array(_numbers(X), accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="Moments")
@@ -106,12 +106,12 @@ class Moments:
         Parameters
         ----------
         *others : Moments
-            They stay as they are.
+            Moments to add; they are not changed.
 
         Returns
         -------
         Moments
-            Itself.
+            The moments, with the rows added.
         """
         for other in others:
             if not isinstance(other, Moments):
@@ -126,11 +126,11 @@ class Moments:
         return self.copy().merge(other)
 
     def __radd__(self, other: object) -> Moments:
-        # The start of sum().
+        # sum() starts from 0.
         return self.copy() if other == 0 else NotImplemented
 
     def copy(self) -> Moments:
-        """Give the same moments, to which other rows can be added.
+        """Return a copy, to which other rows can be added.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class Moments:
         Parameters
         ----------
         file : str or path
-            Where to write it, usually ``….l0m``; what is there is replaced.
+            Path of the file, usually ``….l0m``; an existing file is replaced.
         """
         self._filled().save(os.fspath(file))
 
@@ -172,7 +172,7 @@ class Moments:
         Parameters
         ----------
         file : str or path
-            The file; a damaged one is refused.
+            The file; a damaged file is rejected.
 
         Returns
         -------
@@ -185,18 +185,18 @@ class Moments:
 
     @classmethod
     def from_batches(cls, batches: Any, target: str | None = None, *, sample_weight: str | None = None) -> Moments:
-        """Add up all rows of a source that hands them out batch by batch.
+        """Add up all rows of a source that provides them in batches.
 
         Parameters
         ----------
         batches : iterable or source of Arrow batches
             Pairs ``(X, y)`` or triples ``(X, y, sample_weight)``; or tables (pandas, polars, Arrow) that hold the
-            target; or a source of such tables: ``pyarrow.dataset``, ``pyarrow.RecordBatchReader``, a relation of
-            DuckDB, whatever streams Arrow batches.
+            target; or a source of such tables: ``pyarrow.dataset``, ``pyarrow.RecordBatchReader``, a DuckDB relation,
+            or any other stream of Arrow batches.
         target : str, default=None
-            The column to predict, where batches are tables.
+            The column to predict, if batches are tables.
         sample_weight : str, default=None
-            The column of weights, where batches are tables.
+            The column of weights, if batches are tables.
 
         Returns
         -------
@@ -210,16 +210,16 @@ class Moments:
 
     @classmethod
     def from_dask(cls, data: Any, target: Any, *, sample_weight: Any = None) -> Moments:
-        """Add up the rows of a Dask collection: every partition where it is, then pairs of sums, a tree of them.
+        """Add up the rows of a Dask collection: each partition in place, then the sums pairwise, as a tree.
 
         Parameters
         ----------
         data : dask.dataframe.DataFrame or dask.array.Array
-            The features, of a frame the target too.
+            The features; a frame also holds the target.
         target : str or dask.array.Array
-            The column of the frame to predict, or the target beside an array.
+            The column of the frame to predict, or for an array the target itself.
         sample_weight : str or dask.array.Array, default=None
-            Weights, given as the target is.
+            Weights, given in the same way as the target.
 
         Returns
         -------
@@ -252,17 +252,17 @@ class Moments:
 
     @property
     def n_rows(self) -> int:
-        """Rows of positive weight."""
+        """The number of rows with positive weight."""
         return 0 if self._sums is None else self._sums.rows
 
     @property
     def weight(self) -> float:
-        """The sum of their weights."""
+        """The sum of the weights of the rows."""
         return 0.0 if self._sums is None else self._sums.weight
 
     @property
     def n_features(self) -> int:
-        """How many features there are; 0 before the first batch."""
+        """The number of features; 0 before the first batch."""
         return len(self.feature_names)
 
     @property
@@ -277,22 +277,22 @@ class Moments:
 
     @property
     def has_parts(self) -> bool:
-        """Whether features are made of columns of text, of products or with values filled in."""
+        """Whether any features are made of text columns, are products, or have missing values filled in."""
         return any(json.loads(self._filled().parts).values())
 
     @property
     def means(self) -> npt.NDArray[np.float64]:
-        """The means of the features, and behind them that of the target."""
+        """The means of the features, followed by that of the target."""
         return self._filled().means
 
     @property
     def deviations(self) -> npt.NDArray[np.float64]:
-        """The standard deviations of the features, and behind them that of the target."""
+        """The standard deviations of the features, followed by that of the target."""
         return self._filled().deviations
 
     @property
     def error(self) -> float:
-        """How far the products can be from those of the rows, as a share of the sizes of their columns."""
+        """Upper bound on the error of the products, relative to the norms of their columns."""
         return self._filled().error
 
     def _filled(self) -> _core.Moments:
@@ -306,7 +306,7 @@ class Moments:
 
 
 def data_of(moments: Moments, y: Any, options: Options, sample_weight: Any = None, offset: Any = None) -> Data:
-    """Give moments as the data of a fit, or refuse what would need the rows."""
+    """Return moments as the data of a fit; raise an error for options that need the rows."""
     if y is not None:
         raise TypeError("Moments hold the target too: leave y out, and give k by its name.")
     given = {"sample_weight": sample_weight, "offset": offset}
@@ -321,7 +321,7 @@ def data_of(moments: Moments, y: Any, options: Options, sample_weight: Any = Non
 
 
 def refuse(X: Any, what: str) -> None:
-    """Refuse moments, and columns in a file, where rows are needed."""
+    """Reject moments, and columns in a file, where the rows are needed in memory."""
     if isinstance(X, Moments):
         raise TypeError(f"{what} needs the rows, and these are their moments.")
     if hasattr(X, "in_place"):
@@ -336,7 +336,7 @@ def _different(own: Sequence[str], other: Sequence[str]) -> str:
 
 
 def _numbers(X: Any) -> Any:
-    """Make an array of an Arrow table; everything else is left to scikit-learn."""
+    """Convert an Arrow table to an array; scikit-learn converts everything else."""
     columns = getattr(X, "column_names", None) or getattr(getattr(X, "schema", None), "names", None)
     if columns is None or not hasattr(X, "num_rows"):
         return X
@@ -344,8 +344,8 @@ def _numbers(X: Any) -> Any:
 
 
 def _batches(source: Any) -> Iterator[Any]:
-    """Give the batches of a source."""
-    # A data set, a scanner, a table or a batch reader of Arrow; a relation of DuckDB; anything else with a stream.
+    """Yield the batches of a source."""
+    # Arrow data sets, scanners, tables and batch readers; DuckDB relations; anything else with an Arrow stream.
     for name in ("to_batches", "to_arrow_reader", "fetch_record_batch"):
         if hasattr(source, name):
             yield from getattr(source, name)()
@@ -359,7 +359,7 @@ def _batches(source: Any) -> Iterator[Any]:
 
 
 def _parts(batch: Any, target: str | None, sample_weight: str | None) -> tuple[Any, Any, Any]:
-    """Cut a batch into features, target and weights."""
+    """Split a batch into features, target and weights."""
     if isinstance(batch, tuple):
         if len(batch) not in (2, 3):
             raise ValueError(f"A batch is (X, y) or (X, y, sample_weight); got {len(batch)} parts.")
@@ -387,9 +387,9 @@ def _parts(batch: Any, target: str | None, sample_weight: str | None) -> tuple[A
 
 
 def _vector(batch: Any, place: int) -> npt.NDArray[np.float64]:
-    """Give a column of an Arrow table or batch; what is missing is NaN."""
+    """Return a column of an Arrow table or batch, with NaN for missing values."""
     column = batch.column(place)
-    # One array, or chunks of one.
+    # A chunked array always converts by copying; a plain one has to be allowed to.
     values = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
     try:
         return np.asarray(values, dtype=np.float64)
@@ -401,14 +401,14 @@ def _vector(batch: Any, place: int) -> npt.NDArray[np.float64]:
 
 
 def _of_table(table: Any, target: str, sample_weight: str | None) -> Moments:
-    """Give the moments of a partition; one without rows has none."""
+    """Return the moments of a partition; empty moments if it has no rows."""
     if len(table) == 0:
         return Moments()
     return Moments(target=target).partial_fit(*_parts(table, target, sample_weight))
 
 
 def _of_arrays(X: Any, y: Any, sample_weight: Any) -> Moments:
-    """Give the moments of a chunk."""
+    """Return the moments of a chunk."""
     return Moments().partial_fit(X, y, sample_weight)
 
 

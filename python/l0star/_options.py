@@ -1,4 +1,4 @@
-"""How to solve: the parameters that every entry point shares, checked in one place."""
+"""Options of the solver: the parameters that every entry point shares, checked in one place."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from l0star._warnings import warn
 
 LOSSES = (*REAL_LOSSES, *LABEL_LOSSES)
 
-#: The methods that prove what they find.
+#: The exact methods, which prove what they find.
 EXACT = ("best-first", "paper", "exhaustive")
 
-#: What says nothing of what is solved: who is told, and the files of one run.
+#: Options that do not change what is solved: where it runs, who is informed, and the files of one run.
 _ASIDE = ("client", "callback", "verbose", "checkpoint", "checkpoint_every", "resume")
 
 #: The largest count that the engine can hold.
@@ -80,12 +80,12 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], **changes: Any) -> Options:
-        """Take what is an option from the parameters of a function (``locals()``) or an estimator (``vars(self)``)."""
+        """Collect the options among the parameters of a function (``locals()``) or an estimator (``vars(self)``)."""
         names = {field.name for field in fields(cls)}
         return cls(**{**{name: value for name, value in given.items() if name in names}, **changes})
 
     def settings(self) -> dict[str, Any]:
-        """Give what the bindings want to know about a search."""
+        """Return the settings of a search for the bindings."""
         limit, search_limit = self.time_limit, self.search_time_limit
         return {
             "method": self.method,
@@ -102,7 +102,7 @@ class Options:
         }
 
     def arguments(self) -> str:
-        """Give those of the arguments of a call that say what is solved and are not by default."""
+        """Return the arguments of a call that affect what is solved and differ from their defaults, as text."""
         told = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -113,7 +113,7 @@ class Options:
         return "".join(told)
 
     def check(self, owner: str, losses: tuple[str, ...] = LOSSES) -> None:
-        """Refuse what is out of range, in scikit-learn's words."""
+        """Reject values that are out of range, with scikit-learn's wording."""
         check_word(owner, "loss", self.loss, losses)
         check_word(owner, "ties", self.ties, ("efron", "breslow"))
         check_word(owner, "method", self.method, METHODS)
@@ -162,9 +162,9 @@ class Options:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Give the threads that ``n_jobs`` stands for: at most four per core, with a warning where more are asked for."""
+    """Return the number of threads for ``n_jobs``: at most four per core, with a warning if more are requested."""
     backend, _ = get_active_backend()
-    # Threads are those of this machine, whatever other machines a backend of joblib has.
+    # Threads run on this machine, even if a joblib backend has other machines.
     with parallel_config(backend="loky") if hasattr(backend, "client") else nullcontext():
         asked, most = effective_n_jobs(n_jobs), 4 * cpu_count()
     if asked > most:
@@ -173,7 +173,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 def check_k(owner: str, k: object, options: Options) -> None:
-    """Refuse what is not a size; None is one where features have prices."""
+    """Reject a ``k`` that is not a size; None is one if features have prices."""
     if k is None and options.l0_penalty == 0:
         raise ValueError(f"{owner} needs k, the most features of a model, or an l0_penalty greater than 0.")
     if k is not None:
@@ -181,7 +181,7 @@ def check_k(owner: str, k: object, options: Options) -> None:
 
 
 def check_count(owner: str, name: str, value: object, *, least: int = 0) -> None:
-    """Refuse what is not a whole number from ``least`` on."""
+    """Reject a value that is not a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= _MOST:
         _refuse(owner, name, value, f"an int in the range [{least}, inf)")
 
@@ -196,7 +196,7 @@ def check_real(
     finite: bool = True,
     words: tuple[str, ...] = (),
 ) -> None:
-    """Refuse what is not a number in the range; ``words`` are also allowed, and the caller has looked for them."""
+    """Reject a value that is not a number in the range; the caller has already accepted any of the ``words``."""
     low = f"({above}" if above is not None else f"[{least}"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     number = float(value) if is_number and isinstance(value, Real) else math.nan
@@ -207,7 +207,7 @@ def check_real(
 
 
 def check_word(owner: str, name: str, value: object, words: tuple[str, ...]) -> None:
-    """Refuse what is not one of the words."""
+    """Reject a value that is not one of the words."""
     if not isinstance(value, str) or value not in words:
         _refuse(owner, name, value, f"a str among {{{', '.join(map(repr, words))}}}")
 

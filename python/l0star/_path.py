@@ -1,4 +1,4 @@
-"""Many k at once."""
+"""Paths: the best models of many sizes at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SparsePath(Sequence[Result]):
     Attributes
     ----------
     results : list of Result
-        In the order of k.
+        The results in the order of k.
     """
 
     def __init__(self, results: list[Result]) -> None:
@@ -44,7 +44,7 @@ class SparsePath(Sequence[Result]):
 
     @property
     def coefs(self) -> npt.NDArray[np.float64]:
-        """Coefficients, one column a size: shape (n_features, n_sizes).
+        """Coefficients, one column per size: shape (n_features, n_sizes).
 
         With several responses or classes the shape is (n_outputs, n_features, n_sizes).
         """
@@ -69,7 +69,7 @@ class SparsePath(Sequence[Result]):
         return iter(self.results)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a size: status, objective, bound, gap, information criteria, and the coefficients that occur.
+        """Return one row per size: status, objective, bound, gap, information criteria, and the non-zero coefficients.
 
         Returns
         -------
@@ -97,29 +97,29 @@ class SparsePath(Sequence[Result]):
         return _plot.plot_path(self, ax)
 
     def report(self, file: str | os.PathLike[str], criterion: str = "ebic") -> None:
-        """Write the path as one HTML page, the same as that of the command's ``path --report``.
+        """Write the path as one HTML page, the same as the command's ``path --report``.
 
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         criterion : {"ebic", "bic", "aic"}, default="ebic"
-            The page is about the model of the size that this criterion chooses.
+            Criterion that chooses the size of the model shown on the page.
         """
         write(file, self.best(criterion), (criterion, self.results))
 
     def best(self, criterion: str = "ebic") -> Result:
-        """Give the model of the size that a criterion chooses.
+        """Return the model of the size that a criterion chooses.
 
         Parameters
         ----------
         criterion : {"ebic", "bic", "aic"}, default="ebic"
-            The extended Bayesian, the Bayesian, or Akaike's.
+            The extended Bayesian, the Bayesian, or Akaike's information criterion.
 
         Returns
         -------
         Result
-            Of the smallest of these if several are best.
+            The result of this size; of the smallest one in a tie.
         """
         check_word("SparsePath", "criterion", criterion, ("ebic", "bic", "aic"))
         values = [getattr(result, criterion) for result in self]
@@ -207,40 +207,40 @@ def sparse_path(
 ) -> SparsePath:
     """Find the best model of every size up to ``k_max``.
 
-    One run, which shares its work between the sizes.
+    All sizes are solved in one run, and share its work.
 
     Parameters
     ----------
     k_max : int, default=None
-        The largest size; by default 10, or the number of features where that is less. With ``include`` the path begins
-        at the number of these features.
+        The largest size; by default 10, or the number of features if that is smaller. With ``include`` the path begins
+        at the number of included features.
     time_limit : float, default=None
-        Seconds for the whole call: every size gets an equal share of what is left, and so do then the prices of each. A
-        limit that ends a search gives a ConvergenceWarning and the best model so far.
+        Seconds for the whole call: every size gets an equal share of the time left, and then the prices of every size
+        do. If a limit ends a search, its result is the best model so far, with a ConvergenceWarning.
     search_time_limit : float, default=None
-        Seconds for each search: that of a size, and that of each price.
+        Seconds for each search: that for a size, and that for each price.
     top : int, default=None
-        How many models of each size are wanted, the best ones in order.
+        Number of best models of each size to list, in order.
     within : float, default=None
-        All models of each size up to ``1 + within`` times its best objective are wanted.
+        List all models of each size up to ``1 + within`` times its best objective.
     prices : bool, default=False
-        Whether to find out for each size what every other decision about a feature would cost.
+        Whether to compute for each size what every other decision about a feature would cost.
     checkpoint : str or path, default=None
-        A file for the state of the path, the sizes that are done and the searches at hand, so that another process can
-        go on with it: written while the path runs, and at its end, whatever ends it. Prices are not in it.
+        File for the state of the path (finished sizes and current searches), so that another process can resume it. It
+        is written while the path runs and when it ends, for whatever reason. It does not contain prices.
     resume : str or path, default=None
-        A checkpoint of the same data, settings and sizes to go on from; further ones go there too, if ``checkpoint``
-        names no other file. Sizes that are done are not searched again, and those that a limit stopped go on. Limits
-        are those of this run.
+        Checkpoint to resume from, of the same data, settings and sizes. Further checkpoints are written to it as well,
+        unless ``checkpoint`` names another file. Finished sizes are not searched again, and sizes that a limit stopped
+        are resumed. The limits are those of this run.
     node_limit : int, default=None
-        Nodes of the search tree, for each size.
+        Maximum number of nodes of the search tree, for each size.
     memory_limit : int, default=None
-        Bytes of open nodes, for each size.
+        Maximum number of bytes held by open nodes, for each size.
     n_jobs : int, default=None
-        Threads, as joblib counts them: None means 1, -1 all. With several, sizes are solved side by side, unless a
-        callback or a progress bar follows them.
+        Number of threads, counted as in joblib: None means 1, -1 means all cores. With several threads, sizes are
+        solved in parallel, unless there is a callback or a progress bar.
     callback : callable, default=None
-        Called with a :class:`Progress`, as for :func:`solve`; a true answer stops the path.
+        Called with a :class:`Progress`, as for :func:`solve`; a true return value stops the path.
     verbose : int, default=0
         1 shows a progress bar.
 

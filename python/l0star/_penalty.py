@@ -31,24 +31,24 @@ class PenaltyPiece:
     Attributes
     ----------
     price_from : float
-        It is best from this price on …
+        The lowest price at which the model is best.
     price_to : float
-        … up to this one; infinite for the last.
+        The highest price at which the model is best; infinite for the last piece.
     weight : float
-        The sum of the factors of its features, their number without factors. At a price the objective is ``objective +
-        price * weight``.
+        The sum of the price factors of the model's features, or their number without factors. At a given price the
+        objective is ``objective + price * weight``.
     objective : float
-        Its objective without the price.
+        The objective of the model without the price.
     status : str
-        What is proved: ``"optimal"``, or the limit that ended a search at one of the two prices.
+        ``"optimal"`` if proved, or the limit that ended a search at one of the two prices.
     coef : ndarray of shape (n_features,)
-        Its coefficients.
+        The coefficients.
     intercept : float
-        Its intercept.
+        The intercept.
     support : ndarray of int
-        The features that it uses, by index.
+        Indices of the features of the model.
     features : list of str
-        Their names.
+        Names of the features of the model.
     """
 
     price_from: float
@@ -62,7 +62,7 @@ class PenaltyPiece:
     features: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields of the command's ``path --l0-penalty-path --json``, None for an infinite price."""
+        """Return the fields of the command's ``path --l0-penalty-path --json``, with None for an infinite price."""
         return {
             "from": self.price_from,
             "to": None if np.isinf(self.price_to) else self.price_to,
@@ -81,7 +81,7 @@ class PenaltyPath(Sequence[PenaltyPiece]):
     Attributes
     ----------
     pieces : list of PenaltyPiece
-        From a price of 0 on.
+        The pieces, from a price of 0 on.
     """
 
     def __init__(self, pieces: list[PenaltyPiece]) -> None:
@@ -93,17 +93,17 @@ class PenaltyPath(Sequence[PenaltyPiece]):
         return np.array([piece.price_to for piece in self.pieces[:-1]], dtype=np.float64)
 
     def at(self, price: float) -> PenaltyPiece:
-        """Give the best model at a price; at a breakpoint the smaller of the two.
+        """Return the best model at a price; at a breakpoint the smaller of the two.
 
         Parameters
         ----------
         price : float
-            What a feature costs, at least 0.
+            The price of a feature, at least 0.
 
         Returns
         -------
         PenaltyPiece
-            The piece that the price belongs to.
+            The piece for this price.
         """
         check_real("PenaltyPath.at", "price", price, least=0.0, finite=False)
         return self.pieces[int(np.searchsorted(self.breakpoints, price, side="right"))]
@@ -122,12 +122,12 @@ class PenaltyPath(Sequence[PenaltyPiece]):
         return iter(self.pieces)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a model: prices, status, objective without the price, weight, and its features.
+        """Return one row per model: prices, status, objective without the price, weight, intercept and features.
 
         Returns
         -------
         pandas.DataFrame
-            In the order of rising prices.
+            The models in the order of rising prices.
         """
         import pandas as pd
 
@@ -178,23 +178,23 @@ def penalty_path(
 ) -> PenaltyPath:
     """Find the best model at every price of a feature, and the exact prices at which it changes.
 
-    The objective at a price ``c`` is that of :func:`solve` with ``l0_penalty=c``. What is proved at two prices holds
-    for all between them.
+    The objective at a price ``c`` is that of :func:`solve` with ``l0_penalty=c``. A model that is proved best at two
+    prices is best at all prices between them.
 
     Parameters
     ----------
     k : int or None, default=None
-        At most this many features, whatever the price; without it all may be in at a price of 0.
+        Maximum number of features at any price; None sets no limit.
     method : {"best-first", "exhaustive"}, default="best-first"
         How each price is solved.
     time_limit : float, default=None
         Seconds for the whole call.
     search_time_limit : float, default=None
-        Seconds for each search, that at one price.
+        Seconds for each search, at one price.
     node_limit : int, default=None
-        Nodes of the search tree, for each search.
+        Maximum number of nodes of the search tree, for each search.
     memory_limit : int, default=None
-        Bytes of open nodes, for each search.
+        Maximum number of bytes held by open nodes, for each search.
 
     Returns
     -------

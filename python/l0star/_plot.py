@@ -1,7 +1,7 @@
-"""Pictures, with matplotlib.
+"""Plots with matplotlib.
 
-Colours mean what they mean in the report. A figure that is made here is as large as its labels need; axes that are
-given keep their size, and the labels become smaller instead.
+Colours have the same meaning as in the report. A figure created here is as large as its labels need. Axes passed by
+the caller keep their size, and the labels become smaller instead.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from l0star._prices import Prices
     from l0star._result import Model, Result
 
-#: What raises the prediction, the best model, a chosen feature; and what lowers it, the lower bound, another feature.
+#: PLUS is for positive effects, the best model and chosen features; MINUS for negative effects, bounds and the rest.
 PLUS, MINUS = "#1f6fb2", "#c05a1c"
 
-#: Names of features take at most this many columns, unless they would look alike.
+#: Maximum display width of a feature name, unless shortened names would be identical.
 _LONGEST = 48
-#: Numbers that agree to this share are drawn as one: it is a thousand times what a proof allows them to differ by.
+#: Relative difference below which numbers are drawn as one: a thousand times what a proof allows.
 _FINEST = 1e-6
-#: Inches of a line of text, and of a letter.
+#: Height of a line of text and width of a letter, in inches.
 _LINE, _LETTER = 0.21, 0.085
 
 
 def _axes(ax: Axes | None, names: Sequence[str] = (), *, columns: int = 0) -> Axes:
-    """Give axes, or make a figure with room for names in lines and for columns beside them."""
+    """Return the given axes, or create a figure with room for row names and for columns."""
     if ax is not None:
         return ax
     try:
@@ -49,30 +49,30 @@ def _axes(ax: Axes | None, names: Sequence[str] = (), *, columns: int = 0) -> Ax
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
-    """Width and height of the axes, before labels take their part."""
+    """Return width and height of the axes in inches, before labels take up space."""
     box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     return box.width, box.height
 
 
 def _name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name the rows of a chart, in letters that do not touch."""
+    """Label the rows of a chart, in a font small enough that labels do not overlap."""
     size = min(10.0, 72 * 0.8 * _inches(ax)[1] / max(len(names), 1))
     ax.set_yticks(range(len(names)), names, fontsize=max(size, 3.0))
 
 
 def _shown(names: Sequence[str]) -> list[str]:
-    """Names as they stand in a chart."""
+    """Shorten names for a chart."""
     short = [_core.cut(name, _LONGEST) for name in names]
     return [name if short.count(cut) > 1 else cut for name, cut in zip(names, short, strict=True)]
 
 
 def _sizes(coef: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Coefficients as they are drawn: of several responses or classes the length of those of a feature."""
+    """Return coefficients for a plot; with several responses or classes, the norm of each feature's coefficients."""
     return np.linalg.norm(coef, axis=0) if coef.ndim > 1 else coef
 
 
 def plot_gap(result: Result, ax: Axes | None) -> Axes:
-    """Objective and lower bound over time."""
+    """Plot objective and lower bound over time."""
     ax = _axes(ax)
     seconds, objective, bound, _ = result.trace.T
     ax.step(seconds, objective, where="post", label="objective", color=PLUS)
@@ -83,7 +83,7 @@ def plot_gap(result: Result, ax: Axes | None) -> Axes:
     values = np.concatenate([objective, bound[known]])
     last = float(objective[-1])
     if np.ptp(values) <= _FINEST * abs(last):
-        # A scale that tells them apart would show a gap where there is none.
+        # A scale that separates the values would show a gap where there is none.
         ax.set_ylim(last - 0.1 * (abs(last) or 1.0), last + 0.1 * (abs(last) or 1.0))
     ax.set(xlabel="seconds", ylabel="objective")
     ax.set_title(textwrap.fill(result.headline, 60), fontsize="medium")
@@ -92,17 +92,17 @@ def plot_gap(result: Result, ax: Axes | None) -> Axes:
 
 
 def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
-    """Effects of one standard deviation of each column, over k."""
+    """Plot the effect of one standard deviation of each column over k."""
     used = path._used()
     names = _shown([path[0].names[j] for j in used])
     ax = _axes(ax, names)
-    # Only now: the line above says what to do where matplotlib is missing.
+    # Imported only now, since the call above reports a missing matplotlib with advice.
     from matplotlib.ticker import MaxNLocator
 
     effects = np.column_stack([_sizes(result.coef_per_sd) for result in path])
     styles = ("-", "--", "-.", ":")
     for at, (j, name) in enumerate(zip(used, names, strict=True)):
-        # There are ten colours.
+        # The default cycle has ten colours.
         style = styles[at // 10 % len(styles)]
         ax.plot(path.ks, effects[j], marker="o", markersize=3, color=f"C{at % 10}", linestyle=style, label=name)
     ax.axhline(0.0, color="black", linewidth=0.5)
@@ -115,7 +115,7 @@ def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
 
 
 def plot_frequencies(features: Sequence[dict[str, Any]], ax: Axes | None, most: int) -> Axes:
-    """Draw how often features were chosen, those of the model of all rows in its colour."""
+    """Plot how often features were chosen; those of the model of all rows have its colour."""
     features = features[:most]
     names = _shown([own["feature"] for own in features])
     ax = _axes(ax, names)
@@ -128,12 +128,12 @@ def plot_frequencies(features: Sequence[dict[str, Any]], ax: Axes | None, most: 
 
 
 def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
-    """Features by models; the colour is the coefficient as a share of the feature's largest one."""
+    """Plot features by models; the colour is the coefficient relative to the feature's largest one."""
     names = models[0].names
     counts = np.zeros(len(names), dtype=int)
     for model in models:
         counts[model.support] += 1
-    # What most models have on top.
+    # Features that most models have are on top.
     used = sorted(np.flatnonzero(counts), key=lambda j: (-counts[j], j))
     shares = np.full((len(used), len(models)), np.nan)
     for row, j in enumerate(used):
@@ -144,11 +144,11 @@ def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
     ax.imshow(shares, cmap=_signs(), vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     _name_rows(ax, shown)
     best = max(models[0].objective, 1e-300)
-    # As many as have room beside each other.
+    # As many tick labels as fit next to each other.
     most = max(2, min(8, int((_inches(ax)[0] - _LETTER * max(map(_core.width, shown), default=0)) / 0.8)))
     ticks = range(0, len(models), -(-len(models) // most))
     ax.set_xticks(ticks, [f"{at + 1}\n+{_core.percent(models[at].objective / best - 1)} %" for at in ticks], fontsize=9)
-    # White lines between the cells, thin where these are small.
+    # White lines between the cells, thinner for small cells.
     width, height = _inches(ax)
     thickness = min(1.0, 9 * width / len(models), 9 * height / max(len(used), 1))
     ax.set_xticks(np.arange(0.5, len(models) - 1), minor=True)
@@ -161,7 +161,7 @@ def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
 
 
 def _signs() -> Colormap:
-    """Give the colours from -1 to 1: each sign has its own, also near 0."""
+    """Return the colour map from -1 to 1, in which the two signs differ even near 0."""
     from matplotlib.colors import LinearSegmentedColormap
 
     parts = [(0.0, MINUS), (0.5, "#efcdb8"), (0.5, "#bdd6ea"), (1.0, PLUS)]
@@ -169,7 +169,7 @@ def _signs() -> Colormap:
 
 
 def plot_prices(prices: Prices, ax: Axes | None, most: int) -> Axes:
-    """Bars of costs, dearest first, with their certified bounds."""
+    """Plot costs as bars with their certified bounds, in the order of the table."""
     ordered = [price for price in prices.ordered() if np.isfinite(price.cost)][:most]
     names = _shown([price.feature for price in ordered])
     ax = _axes(ax, names)

@@ -1,4 +1,4 @@
-"""What every other decision about a feature would cost."""
+"""Prices: what every other decision about a feature would cost."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ from l0star._report import finite
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Of the features that were not chosen, a table shows this many.
+#: Number of features outside the model that a table shows.
 _MOST_OTHERS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """What it costs to decide otherwise about one feature.
+    """The cost of the other decision about one feature.
 
     Attributes
     ----------
     feature : str
-        The feature; a group by its first column.
+        Name of the feature; for a group, of its first column.
     columns : list of str
-        Its columns: more than one for a group.
+        Columns of the feature: several for a group.
     chosen : bool
-        Whether the model has it: then the price is that of doing without it, else that of having it (counted in k).
+        Whether the model has the feature. If so, the price is that of leaving it out, else that of including it
+        (counted in k).
     cost : float
-        How much the objective rises.
+        Increase of the objective.
     cost_bounds : tuple of float
-        A certified lower and a certified upper bound of that rise.
+        Certified lower and upper bounds of that increase.
     objective : float
-        The least objective with the other decision; infinite when no model can have the feature.
+        The smallest objective with the other decision; infinite if no model can have the feature.
     lower_bound : float
         A certified lower bound of that objective.
     status : str
-        What is known of it.
+        Status of the search for this price, as for :class:`Result`.
     features : list of str
         The features of the best model with the other decision.
     """
@@ -56,7 +57,7 @@ class Price:
 
     @classmethod
     def of(cls, price: _core.Price, names: list[str]) -> Price:
-        """Name what the engine numbers."""
+        """Convert a price of the engine, with names in place of column indices."""
         columns = [names[j] for j in price.columns]
         return cls(
             feature=columns[0],
@@ -76,7 +77,7 @@ class Price:
         return f"{'without' if self.chosen else 'with'} {self.feature}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields of the command's ``--json``, None for what is infinite."""
+        """Return the fields of the command's ``--json``, with None for infinite numbers."""
         lower, upper = self.cost_bounds
         return {
             "feature": self.feature,
@@ -91,7 +92,7 @@ class Price:
         }
 
     def _told(self) -> tuple[str, str]:
-        """Say the cost, and the same as a share of the objective."""
+        """Return the cost as text, and as a share of the objective."""
         if not np.isfinite(self.cost):
             return "impossible", ""
         note = _core.cost_note(self.status, self.cost_bounds, self.objective)
@@ -102,23 +103,23 @@ class Price:
 
 
 class Prices(list[Price]):
-    """A list of :class:`Price`, in column order, that shows itself as a table.
+    """A list of :class:`Price`, in column order, that is displayed as a table.
 
-    The table has the features of the model first, the dearest on top, then the others, the cheapest on top.
+    The table has the features of the model first, in descending order of cost, then the others, in ascending order.
     """
 
     def ordered(self) -> list[Price]:
-        """Give the prices in the order of the table."""
+        """Return the prices in the order of the table."""
         chosen = sorted((price for price in self if price.chosen), key=lambda price: -price.cost)
         return chosen + sorted((price for price in self if not price.chosen), key=lambda price: price.cost)
 
     def to_pandas(self) -> pd.DataFrame:
-        """All prices, in the order of the table.
+        """Return all prices, in the order of the table.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each price, with the fields of :class:`Price`; the index holds the features.
+            One row per price, with the fields of :class:`Price`; the index holds the features.
         """
         import pandas as pd
 
@@ -132,7 +133,7 @@ class Prices(list[Price]):
         return frame
 
     def _shown(self) -> tuple[list[Price], str]:
-        """Give the prices of a table, and what it says of the others."""
+        """Return the prices that a table shows, and a note about the others."""
         ordered = self.ordered()
         most = sum(price.chosen for price in ordered) + _MOST_OTHERS
         more = len(ordered) - most

@@ -1,4 +1,4 @@
-"""What is said during a search: callbacks, the log, the progress bar."""
+"""Progress of a search: callbacks, the log, the progress bar."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger("l0star")
 logger.addHandler(logging.NullHandler())
 
-#: What the bindings call: kind, seconds, objective, lower bound, nodes, open nodes, support, k.
+#: Callback of the bindings: kind, seconds, objective, lower bound, nodes, open nodes, support, k.
 Listener = Callable[[str, float, "float | None", "float | None", int, int, "list[int] | None", int], object]
 
 
 class Progress(NamedTuple):
-    """The state of a search, as a callback sees it.
+    """The state of a search that is passed to a callback.
 
     Attributes
     ----------
     kind : {"incumbent", "bound", "tick"}
-        A better model was found, the lower bound rose, or neither for a while.
+        A better model was found, the lower bound rose, or neither happened for a while.
     seconds : float
-        Since the start.
+        Seconds since the start.
     objective : float or None
-        Of the best model so far.
+        Objective of the best model so far.
     lower_bound : float or None
-        Certified: no model can be below it.
+        Certified lower bound on the objective of any model.
     nodes, open_nodes : int
-        Nodes looked at and nodes still open.
+        Nodes examined and nodes still open.
     support : list of int or None
         The features of the best model so far, groups by their first columns (without those of ``include``).
     k : int
-        The size in hand, on a path.
+        The current size, on a path.
     """
 
     kind: str
@@ -52,14 +52,14 @@ class Progress(NamedTuple):
 
     @property
     def gap(self) -> float | None:
-        """``objective - lower_bound``, None as long as one of them is not known."""
+        """``objective - lower_bound``, None while one of them is unknown."""
         if self.objective is None or self.lower_bound is None:
             return None
         return max(self.objective - self.lower_bound, 0.0)
 
 
 def cancellation() -> Callable[[], bool] | None:
-    """Give what tells whether the task at hand was cancelled; None where this is no task of Dask."""
+    """Return a function that tells whether the current Dask task was cancelled; None outside Dask tasks."""
     module = sys.modules.get("distributed.worker")
     state = getattr(module, "thread_state", None)
     key = getattr(state, "key", None)
@@ -79,14 +79,14 @@ def bar(total: float, description: str, **options: Any) -> tqdm[Any]:
     if options.get("disable"):
         from tqdm import tqdm
     else:
-        # Without widgets in a notebook, this import warns: it is for those who ask for a bar.
+        # In a notebook without widgets this import warns, so it is done only for a visible bar.
         from tqdm.auto import tqdm
 
     return tqdm(total=total, desc=description, **options)
 
 
 class Telling:
-    """Passes what happens in one search on to all who asked; use it as a context manager."""
+    """Context manager that reports the events of one search to the callback, the log and the progress bar."""
 
     def __init__(self, callback: Callable[[Progress], object] | None, verbose: int) -> None:
         self._callback = callback
@@ -109,7 +109,7 @@ class Telling:
 
     @property
     def listener(self) -> Listener | None:
-        """What to give to the bindings: None when nobody listens, so that nothing is sent."""
+        """The callback for the bindings; None if there is nothing to report to."""
         if self._is_cancelled is not None:
             return self._tell
         if self._callback is None and self._bar is None and not logger.isEnabledFor(logging.DEBUG):
@@ -117,7 +117,7 @@ class Telling:
         return self._tell
 
     def finish(self, found: Solution) -> None:
-        """Draw the end: what the last event said is not all that the search found out."""
+        """Show the final state, which may be newer than the last event."""
         if self._bar is not None:
             facts = (found.seconds, found.objective, found.lower_bound, found.nodes)
             self._draw(self._bar, Progress("tick", *facts, open_nodes=0, support=None, k=found.k), last=True)
@@ -142,7 +142,7 @@ class Telling:
         return bool(self._callback(progress)) if self._callback is not None else False
 
     def _draw(self, bar: tqdm[Any], progress: Progress, *, last: bool = False) -> None:
-        # Bounds may rise thousands of times a second.
+        # Bounds may rise thousands of times per second.
         if not last and progress.seconds < self._drawn + 0.05:
             return
         self._drawn = progress.seconds
@@ -150,7 +150,7 @@ class Telling:
         if gap is not None:
             if self._first_gap is None:
                 self._first_gap = gap
-            # What is left of an optimal result is rounding.
+            # The remaining gap of an optimal result is rounding error.
             is_closed = gap <= 1e-9 * abs(progress.objective or 0.0)
             bar.n = 1.0 if is_closed else 1.0 - gap / self._first_gap
         numbers = {"objective": progress.objective, "bound": progress.lower_bound}

@@ -1,4 +1,4 @@
-"""The page of a result: what it says beside the result itself."""
+"""Reports and model files of results."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows that were fitted: what the model says of them (offset and all), and what is true."""
+    """The fitted rows: their scores, including the offset, and their true responses."""
 
     scores: Vector
     y: Vector
     weights: Vector | None
-    #: What is known of y where it holds times.
+    #: Events, strata and entry times if y holds times.
     times: Times | None = None
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from.
+    """The data and the call that a result comes from.
 
-    ``arguments`` are those of the call that are not by default, ``features`` the columns that could be chosen, ``free``
-    those that are in every model and that k does not count; ``settings`` are in the words of the command's model
-    files, and so are ``parts``: what text, gaps and dates of a frame became.
+    ``arguments`` are the arguments of the call that differ from their defaults. ``features`` are the columns that could
+    be chosen, and ``free`` those that are in every model without counting towards k. ``settings`` and ``parts`` are
+    fields of model files; ``parts`` describes how text, missing values and dates of a frame became features.
     """
 
     arguments: str
@@ -54,7 +54,7 @@ class Origin:
 
 
 def notes(result: Result) -> list[str]:
-    """Say what standard errors, and a fit without the ridge, are about."""
+    """Return notes on the meaning of standard errors and of a refit without the ridge."""
     if result.origin is None:
         return []
     return _core.effect_notes(json.dumps(_model(result, result.origin, ""), allow_nan=False))
@@ -66,9 +66,9 @@ def write(
     path: tuple[str, Sequence[Result]] | None = None,
     cv: tuple[Any, ...] | None = None,
 ) -> None:
-    """Write the page of a result.
+    """Write the HTML page of a result.
 
-    ``path`` is the criterion by which it was chosen, and what it was chosen from; ``cv`` has the scores.
+    ``path`` is the criterion that chose the result, and the path that it was chosen from; ``cv`` has the scores.
     """
     origin = result.origin
     if origin is None:
@@ -97,7 +97,7 @@ def write(
 
 
 def model(result: Result, call: str | None = None) -> str:
-    """Give what the command's model file of a result holds."""
+    """Return the text of the command's model file for a result."""
     origin = result.origin
     if origin is None:
         raise ValueError("This result does not know where it comes from: only results of l0star have a model file.")
@@ -140,7 +140,7 @@ def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
 
 
 def _parts(result: Result, origin: Origin) -> dict[str, Any]:
-    """Give what a prediction needs to know of text, gaps and dates: of text, the columns that the model has."""
+    """Return the fields on text, missing values and dates for predictions, with only the text columns of the model."""
     parts = dict(origin.parts)
     levels = parts.get("indicators", [])
     used = {level["column"] for level in levels if level["name"] in set(result.features)}
@@ -149,5 +149,5 @@ def _parts(result: Result, origin: Origin) -> dict[str, Any]:
 
 
 def finite(value: float | None) -> float | None:
-    """Give what JSON can say: it has no infinity."""
+    """Replace infinity and NaN, which JSON cannot represent, by None."""
     return value if value is None or math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What comes back: a model and what is proved of it."""
+"""Results: models and what is proved about them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BAR = 30
-#: The fields of the record that a result has as attributes of the same names.
+#: Fields of the record that are also attributes of a result, with the same names.
 _OWN = ("status", "objective", "lower_bound", "gap", "relative_gap", "k", "method")
 
 
@@ -33,17 +33,17 @@ class Model:
     Attributes
     ----------
     objective : float
-        The least value that the set of features allows.
+        The smallest objective of any model with this set of features.
     huber_delta : float or None
-        Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
+        Residual at which Huber's loss becomes linear, as given or as estimated from the data; None for other losses.
     coef : ndarray of shape (n_features,), or (n_outputs, n_features) for several responses or classes
         Coefficients, zero outside the support.
     twins : dict
-        Name of a feature of the model → names of those that could stand for it: up to units the same columns.
+        Maps the name of a feature of the model to the names of its twins: columns that are the same up to units.
     intercept : float, or ndarray of shape (n_outputs,)
-        0 when it is off.
+        The intercept; 0 without ``fit_intercept``.
     support : ndarray of int
-        Indices of the features of the model, in column order: whole groups, and all that is included; a coefficient
+        Indices of the features of the model, in column order: whole groups, and all included features. A coefficient
         may happen to be 0.
     names : list of str
         Names of all features.
@@ -62,7 +62,7 @@ class Model:
 
     @property
     def coefficients(self) -> dict[str, Any]:
-        """Name → coefficient, or a list of those of several responses, for the features of the model."""
+        """Maps each feature of the model to its coefficient, or to a list of them for several responses or classes."""
         return {self.names[j]: self.coef[..., j].tolist() for j in self.support}
 
     def __repr__(self) -> str:
@@ -71,79 +71,80 @@ class Model:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(Model):
-    """The best model found and what is proved of it.
+    """The best model found and what is proved about it.
 
     Attributes
     ----------
     status : str
-        "optimal"; "gap_reached" (the gap is within the error allowed); "precision" (double precision cannot prove what
-        was asked); "time_limit", "node_limit", "memory_limit", "interrupted"; or "heuristic" (an inexact method
+        "optimal"; "gap_reached" (the gap is within the allowed error); "precision" (double precision cannot prove what
+        was asked for); "time_limit", "node_limit", "memory_limit", "interrupted"; or "heuristic" (an inexact method
         finished; nothing is proved).
     objective : float
-        Of the model.
+        Objective of the model.
     lower_bound : float or None
-        Certified: no model with at most ``k`` features is below it. None for an inexact method.
+        Certified lower bound: no model with at most ``k`` features has an objective below it. None for an inexact
+        method.
     relative_gap : float or None
-        The gap divided by the objective, or by 1e-12 of that of the best model without features where that is larger.
+        The gap divided by the objective, or by 1e-12 times that of the best model without features if that is larger.
     k : int
-        The features that were allowed.
+        The maximum number of features.
     loss, ridge, method
-        As asked for.
+        The parameters of the call.
     huber_delta : float or None
-        Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
+        Residual at which Huber's loss becomes linear, as given or as estimated from the data; None for other losses.
     coef : ndarray of shape (n_features,), or (n_outputs, n_features) for several responses or classes
         Coefficients, zero outside the support.
     coef_per_sd : ndarray of the same shape
-        Coefficients times the (weighted) standard deviations of their columns: how much the prediction changes with one
-        standard deviation. Bars and plots show these, since they do not depend on the units of the columns.
+        Coefficients times the (weighted) standard deviations of their columns: the change of the prediction with one
+        standard deviation. Bars and plots show these values, since they do not depend on the units of the columns.
     intercept : float, or ndarray of shape (n_outputs,)
-        0 when it is off.
+        The intercept; 0 without ``fit_intercept``.
     responses : list of str
-        The names of several responses; empty for one.
+        Names of the responses if there are several; empty for one.
     support : ndarray of int
         Indices of the features of the model, in column order: those with a non-zero coefficient, whole groups, and all
-        that is included.
+        included features.
     names : list of str
         Names of all features.
     classes : ndarray or None
-        The labels, for a loss on labels; of two the second one counts as positive.
+        The labels, for a loss on labels; of two labels the second one is the positive one.
     solutions : list of Model
-        The best models, best first: this one, and with ``top`` or ``within`` others.
+        The best models, best first: this one, and others with ``top`` or ``within``.
     rest_bound : float or None
-        With ``top`` or ``within``: a certified lower bound of every model that is not in ``solutions``; None when there
-        is no other.
+        With ``top`` or ``within``: a certified lower bound on the objective of every model that is not in
+        ``solutions``; None if there is no other model.
     truncated : bool
-        With ``within``: there are more such models than ``top`` has room for.
+        With ``within``: whether there are more such models than ``top`` allows.
     aic, bic, ebic : float or None
-        Information criteria, the smaller the better: Akaike's, the Bayesian and the extended Bayesian. Huber's loss
-        stands in for a likelihood; None for the squared hinge loss, which is none.
+        Information criteria, the smaller the better: Akaike's, the Bayesian and the extended Bayesian. Huber's loss is
+        treated as a likelihood; None for the squared hinge loss, which is not a likelihood.
     solver_calls, nodes, peak_open_nodes : int
-        Relaxations and restricted problems solved; nodes looked at; most nodes open at any time.
+        Relaxations and restricted problems solved; nodes examined; largest number of nodes open at any time.
     seconds : float
         Wall-clock time of the search.
     found_by : {"given", "greedy", "local-search", "search"}
-        What found the model: it was given (by the caller, a smaller size of a path, or a checkpoint), or greedy steps
-        and swaps, the local search for models, or the search itself found it.
+        Origin of the model: given (by the caller, a smaller size of a path, or a checkpoint), or found by greedy steps
+        and swaps, by the local search for models, or by the search itself.
     found_after : float
         Seconds from the start of the search until the model was found.
     trace : ndarray of shape (n_points, 4)
-        How the search went: seconds, objective, lower bound, nodes.
+        Course of the search: seconds, objective, lower bound, nodes.
     fit_intercept : bool
         Whether there is an intercept.
     refit : bool
-        Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
+        Whether the coefficients are those of a second fit without the ridge. Objective and bound refer to the first.
     survival : dict or None
-        Of a Cox model: the baseline hazards, as they stand in model files.
+        For a Cox model: the baseline hazards, as in model files.
     priced : Prices or None
         See :meth:`prices`.
     warnings : list of str
-        What was warned of in the data.
+        Warnings about the data.
     record : dict
         The fields of the command's ``--json``, for :meth:`to_dict`.
     origin : object or None
-        Where the result comes from, for :meth:`report`.
+        Data and call that the result comes from, for :meth:`report`.
     rows : object or None
-        The rows that were fitted, for :meth:`report`; copies and pickles of a result go without them.
+        The fitted rows, for :meth:`report`; copies and pickles of a result do not contain them.
     """
 
     coef_per_sd: npt.NDArray[np.float64]
@@ -182,13 +183,13 @@ class Result(Model):
 
     @property
     def outputs(self) -> list[str]:
-        """What coefficients have a row for, where that is more than one thing: the responses, or the classes."""
+        """The responses or classes that have a row of coefficients each; empty if there is only one."""
         if self.responses or self.classes is None or self.coef.ndim == 1:
             return self.responses
         return [str(label) for label in self.classes]
 
     def __getstate__(self) -> dict[str, Any]:
-        # A model that is sent somewhere does not take the training data along.
+        # Copies and pickles do not contain the training data.
         return {**vars(self), "rows": None}
 
     @property
@@ -198,25 +199,30 @@ class Result(Model):
 
     @property
     def per_sd(self) -> dict[str, Any]:
-        """Name → effect of one standard deviation of the column, for the features of the model."""
+        """Maps each feature of the model to the effect of one standard deviation of its column."""
         return {self.names[j]: self.coef_per_sd[..., j].tolist() for j in self.support}
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """How good the model is: name of a measure → number.
+        """How good the model is, as a dict from measures to numbers.
 
-        ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about
-        those that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy``
-        and, with the logistic loss, ``log_loss`` and ``brier``, for counts and amounts the mean ``deviance`` beside
-        ``rmse`` and ``mae``, for times ``concordance`` and the partial ``deviance``; and ``deviance_explained`` where
-        the loss is a likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one
+        ``metrics["training"]`` is about the fitted rows, and ``metrics["holdout"]`` about the held-out rows, if any.
+        The measures are
+
+        - ``r2``, ``rmse`` and ``mae`` for numbers;
+        - ``auc``, ``accuracy`` and, with the logistic loss, ``log_loss`` and ``brier`` for labels;
+        - the mean ``deviance``, ``rmse`` and ``mae`` for counts and amounts;
+        - ``concordance`` and the partial ``deviance`` for times;
+        - ``deviance_explained`` if the loss is a likelihood.
+
+        Sample weights are taken into account. A measure that is not defined for the rows, such as the AUC of a single
         label, is absent.
         """
         return copy.deepcopy(self.record.get("metrics", {}))
 
     @property
     def headline(self) -> str:
-        """What is proved, in one sentence."""
+        """One sentence that says what is proved."""
         assumed = self.assumption
         return _core.headline(
             self.status,
@@ -231,27 +237,27 @@ class Result(Model):
 
     @property
     def moments(self) -> dict[str, Any] | None:
-        """Of a fit to :class:`Moments`: their ``rows``, and what the bound was lowered by to hold for these."""
+        """For a fit to :class:`Moments`: the number of ``rows``, and how much the bound was lowered for them."""
         return copy.deepcopy(self.record.get("moments"))
 
     @property
     def l0_penalty(self) -> float:
-        """The price of a feature, part of the objective; 0 without one."""
+        """The price of a feature, which is part of the objective; 0 without a price."""
         return float(self.record.get("l0_penalty", 0.0))
 
     @property
     def objective_without_penalty(self) -> float:
-        """The objective without what the features cost."""
+        """The objective without the prices of the features."""
         return float(self.record.get("objective_without_penalty", self.objective))
 
     @property
     def assumption(self) -> dict[str, Any] | None:
-        """What was assumed and not proved: the largest coefficient, and whether that is per standard deviation."""
+        """The assumption under which the proof holds: the largest coefficient, and whether per standard deviation."""
         return self.record.get("assumption")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields of the command's ``--json``, as plain Python objects."""
-        # A result with other values, as `dataclasses.replace` makes it, has them here, too.
+        """Return the fields of the command's ``--json``, as plain Python objects."""
+        # Attributes that `dataclasses.replace` changed take precedence over the record.
         own = {name: getattr(self, name) for name in _OWN}
         fields: dict[str, Any] = {}
         for name, value in copy.deepcopy(self.record).items():
@@ -264,16 +270,16 @@ class Result(Model):
         return fields
 
     def report(self, file: str | os.PathLike[str]) -> None:
-        """Write the result as one HTML page, the same as that of the command's ``--report``.
+        """Write the result as one HTML page, the same as the command's ``--report``.
 
-        It shows what is proved, the coefficients, how the search went, the best models, the prices, and how well the
-        rows are fitted (not in a copy of the result from another process, which does not have them). It needs nothing
-        from elsewhere, so that it can be sent to anyone.
+        The page shows what is proved, the coefficients, the course of the search, the best models, the prices, and how
+        well the rows are fitted (except for a copy of the result from another process, which does not have the rows).
+        The page is self-contained.
 
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         write(file, self)
 
@@ -283,21 +289,21 @@ class Result(Model):
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         _core.Model(model(self)).save(os.fspath(file))
 
     def export(self, to: str = "sql", *, table: str = "data", expression: bool = False) -> str:
-        """Give the model as SQL or as Python code that gives the same numbers.
+        """Return the model as SQL or as Python code that computes the same numbers.
 
         Parameters
         ----------
         to : {"sql", "sqlite", "python"}, default="sql"
-            The language: "sql" is for PostgreSQL and DuckDB.
+            Language of the code; "sql" is for PostgreSQL and DuckDB.
         table : str, default="data"
-            The table that the query reads.
+            Name of the table that the query reads.
         expression : bool, default=False
-            Whether to give the score alone as an SQL expression.
+            Whether to return only the score, as an SQL expression.
 
         Returns
         -------
@@ -307,13 +313,13 @@ class Result(Model):
         return _core.Model(model(self)).export(to, table=table, expression=expression)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Coefficients of the features of the model, in column order, the intercept last.
+        """Return the coefficients of the features of the model, in column order, with the intercept last.
 
         Returns
         -------
         pandas.DataFrame
             The columns ``coefficient`` and ``per_sd``, the effect of one standard deviation (none for the intercept);
-            the index holds the names. For several responses a column of coefficients for each.
+            the index holds the names. For several responses or classes there is one column of coefficients for each.
         """
         import pandas as pd
 
@@ -327,29 +333,29 @@ class Result(Model):
 
     @property
     def odds_ratios(self) -> dict[str, float]:
-        """Name → what a unit of the column multiplies the odds of the second label by; for the logistic loss."""
+        """Maps a feature to the factor by which one unit multiplies the odds of the second label; logistic loss."""
         return dict(self.record.get("odds_ratios", {}))
 
     @property
     def rate_ratios(self) -> dict[str, float]:
-        """Name → what a unit of the column multiplies the expected response by; for the Poisson and gamma losses."""
+        """Maps a feature to the factor by which one unit multiplies the response; Poisson and gamma losses only."""
         return dict(self.record.get("rate_ratios", {}))
 
     def summary(self) -> pd.DataFrame:
-        """Coefficients with all that is known of them, the features taken as given.
+        """Return the coefficients with their inference, taking the chosen features as given.
 
-        Standard errors and 95 % intervals are conditional on the chosen features. The same rows chose them, so the
-        intervals are too narrow; :func:`l0star.stability` has intervals of which the choice is part. Without ``refit``
-        they are those of the coefficients with the ridge.
+        Standard errors and 95 % intervals are conditional on the chosen features. The features were chosen on the same
+        rows, so the intervals are too narrow; :func:`l0star.stability` has intervals that include the choice. Without
+        ``refit`` they refer to the coefficients with the ridge.
 
         Returns
         -------
         pandas.DataFrame
-            One row a feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss,
-            ``rate_ratio`` for the Poisson and gamma losses; ``standard_error``, ``lower`` and ``upper``, where there
-            are any; and, with ``prices=True``, ``cost_without``, how much the objective rises at best without the
-            feature. ``attrs["notes"]`` says what the numbers are about. For several responses or classes there is a row
-            for each feature and response, without ``per_sd`` and ratios.
+            One row per feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss,
+            ``rate_ratio`` for the Poisson and gamma losses; ``standard_error``, ``lower`` and ``upper``, where
+            available; and, with ``prices=True``, ``cost_without``, the smallest increase of the objective without the
+            feature. ``attrs["notes"]`` explains the numbers. For several responses or classes there is one row per
+            feature and response or class, without ``per_sd`` and ratios.
         """
         if self.outputs:
             return self._summary_by_response()
@@ -395,14 +401,14 @@ class Result(Model):
         return frame
 
     def prices(self) -> Prices:
-        """Say what every other decision about a feature would cost, for ``solve(…, prices=True)``.
+        """Return what every other decision about a feature would cost, for ``solve(…, prices=True)``.
 
         Returns
         -------
         Prices
-            A list of :class:`Price` in column order: for each feature of the model the cost of doing without it, for
-            each other one the cost of having it. Included and excluded features have none. It shows itself as a table,
-            and ``to_pandas()`` gives a frame.
+            A list of :class:`Price` in column order: for each feature of the model the cost of leaving it out, for
+            each other feature the cost of including it. Features of ``include`` and ``exclude`` have no price. The list
+            is displayed as a table, and ``to_pandas()`` returns a frame.
         """
         if self.priced is None:
             raise ValueError("There are no prices, which take searches of their own: solve with prices=True.")
@@ -415,28 +421,28 @@ class Result(Model):
 
     @drawing
     def plot_models(self, ax: Axes | None = None) -> Axes:
-        """Draw which features the best models have, a column a model. Needs matplotlib; for ``top`` and ``within``."""
+        """Draw the features of the best models, one column per model; for ``top`` and ``within``. Needs matplotlib."""
         return _plot.plot_models(self.solutions, ax)
 
     @drawing
     def plot_gap(self, ax: Axes | None = None) -> Axes:
-        """Draw how objective and lower bound met. Needs matplotlib."""
+        """Draw the objective and the lower bound over time. Needs matplotlib."""
         return _plot.plot_gap(self, ax)
 
     def _by_response(self) -> list[tuple[str, list[float]]]:
-        """Name and the coefficients of several responses, the intercept last."""
+        """Return name and coefficients of each feature for several responses or classes, the intercept last."""
         rows = [(self.names[j], self.coef[:, j].tolist()) for j in self.support]
         return [*rows, ("(intercept)", list(self.intercept))] if self.fit_intercept else rows
 
     def _rows(self) -> list[tuple[str, float, float | None]]:
-        """Name, coefficient, and the effect of one standard deviation (none for the intercept)."""
+        """Return name, coefficient, and effect of one standard deviation (none for the intercept)."""
         rows: list[tuple[str, float, float | None]] = [
             (self.names[j], float(self.coef[j]), float(self.coef_per_sd[j])) for j in self.support
         ]
         return [*rows, ("(intercept)", self.intercept, None)] if self.fit_intercept else rows
 
     def _bars(self) -> list[tuple[str, float, str, float]]:
-        """Name, coefficient, the effect of one standard deviation in words, and its share of the largest one."""
+        """Return name, coefficient, effect of one standard deviation as text, and its share of the largest effect."""
         largest = float(np.abs(self.coef_per_sd).max(initial=0.0)) or 1.0
         return [
             (name, value, "" if effect is None else f"{effect:.4g}", abs(effect or 0.0) / largest)
@@ -473,7 +479,7 @@ class Result(Model):
         ]
 
     def _small_print(self) -> str:
-        """How the search went."""
+        """Return a line about the course of the search."""
         return _core.small_print(self.nodes, self.peak_open_nodes, self.solver_calls, self.seconds, self.method)
 
     def __repr__(self) -> str:
@@ -498,7 +504,7 @@ class Result(Model):
         return f"{self.headline}\n\n{facts}\n\n{table}\n\n  {self._small_print()}"
 
     def _table(self) -> str:
-        """Give the coefficients of several responses as text, a column for each."""
+        """Return the coefficients of several responses or classes as text, one column for each."""
         rows = [(_core.printable(name), values) for name, values in self._by_response()]
         wide = max([_core.width(name) for name, _ in rows] + [len("feature")])
         titles = [_core.printable(name) for name in self.outputs]
@@ -511,7 +517,7 @@ class Result(Model):
         return "\n".join(lines)
 
     def _html_by_response(self, facts: str) -> str:
-        """Give the page of several responses for a notebook."""
+        """Return the HTML of several responses or classes for a notebook."""
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.outputs)
         body = "".join(
             f"<tr><th>{html.escape(name)}</th>{''.join(f'<td>{value:.5g}</td>' for value in values)}</tr>"

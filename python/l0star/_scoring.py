@@ -1,4 +1,4 @@
-"""The searches of cross-validation: those of a penalty and a fold are a path, in this process or on a cluster."""
+"""The searches of cross-validation: one path per penalty and fold, in this process or on a cluster."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from l0star._input import Data
 from l0star._progress import Listener
 from l0star._solve import Job
 
-#: Lists, prices and checkpoints are for the fit of what is chosen.
+#: Options of the fits on folds: lists, prices and checkpoints are only for the final fit.
 _ONE = {"verbose": 0, "top": None, "within": None, "prices": False, "checkpoint": None, "resume": None}
 
-#: Is told of the path and the size of a search that has a score, and of the features of its model.
+#: Called with the path and the size of every scored search, and with the features of its model.
 Heard = Callable[[int, int, list[str]], object]
 
 
 @dataclass
 class Scoring:
-    """What is scored: every penalty on the rows outside every fold, for every size."""
+    """The searches to score: every penalty on the rows outside every fold, for every size."""
 
     model: Any
     data: Data
-    #: As the scorer compares it.
+    #: The target in the form that the scorer compares.
     y: npt.NDArray[Any]
     ks: list[int]
     #: Pairs of a ridge and a price of a feature.
@@ -37,13 +37,13 @@ class Scoring:
     folds: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 
     def __post_init__(self) -> None:
-        # What only the process of the caller can use stays there.
+        # The callback works only in the calling process, so it is not sent to workers.
         self.model = copy.copy(self.model)
         self.model.callback = None
 
     @property
     def n_paths(self) -> int:
-        """How many paths there are: the folds of the first penalty, then those of the next."""
+        """The number of paths: the folds of the first penalty, then those of the next."""
         return len(self.penalties) * len(self.folds)
 
     def run(
@@ -56,16 +56,16 @@ class Scoring:
         listener: Listener | None,
         n_jobs: int | None,
     ) -> None:
-        """Enter the scores of some paths, in turns, a size on all of them before the next; what is cut off has none."""
+        """Search some paths in turns, one size on all before the next, and enter the scores of finished searches."""
         data, model = self.data, self.model
         scorer = check_scoring(model, scoring=model.scoring)
         X = data.X.tocsr() if sp.issparse(data.X) else data.X
         rows = replace(data, X=X)
         jobs: dict[int, Job] = {}
-        # Names were checked already; without them predictions on plain arrays are not warned about.
+        # Names were checked already. Without them, scikit-learn does not warn about predictions on plain arrays.
         fitted = copy.copy(model)
         fitted.__dict__.pop("feature_names_in_", None)
-        # Features are made of text and gaps already.
+        # Text and missing values were converted to features already.
         fitted._prepared = None
         fitted.n_features_in_ = data.X.shape[1]
 
@@ -89,7 +89,7 @@ class Scoring:
             found = float(scorer(fitted, X[test], self.y[test], **extra))
             heard(paths[at], solution.k, result.features)
             if solution.k == self.ks[-1]:
-                # The data of this fold are not needed any more.
+                # The data of this fold are no longer needed.
                 del jobs[at]
             return found
 

@@ -1,4 +1,4 @@
-"""One problem solved: the plain function, and what the estimators share with it."""
+"""The function ``solve``, and the code that it shares with the estimators."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from l0star._warnings import L0starWarning, warn
 
 
 class SolveInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search.
+    """Raised on Ctrl-C during a search.
 
     Attributes
     ----------
     result : Result
         The best model so far, with its certified gap.
     results : list of Result
-        Of a path: those that are finished, and ``result``.
+        For a path: the results of the finished sizes, and ``result``.
     """
 
     def __init__(self, results: list[Result]) -> None:
@@ -112,43 +112,44 @@ def solve(
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> Result:
-    """Find the best model with at most ``k`` features, and prove it.
+    """Find the best model with at most ``k`` features, and prove that it is the best.
 
-    Minimizes ``mean(loss(X @ x + intercept + offset, y)) + ridge / 2 * sum(x**2)`` over all ``x`` with at most ``k``
+    Minimises ``mean(loss(X @ x + intercept + offset, y)) + ridge / 2 * sum(x**2)`` over all ``x`` with at most ``k``
     non-zero entries, plus ``l0_penalty`` for each of these. The intercept is neither penalised nor counted in ``k``.
 
     Parameters
     ----------
     k : int or None, default=None
-        At most this many features. More than there are means all of them. It may be left out with an ``l0_penalty``.
+        Maximum number of features. A number larger than that of the features means all of them. Optional with an
+        ``l0_penalty``.
     loss : str, default="quadratic"
         "quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox" or "multinomial".
         The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
         ``log(1 + exp(-m))`` for the margin ``m``; half the deviance for counts or positive amounts whose logarithm of
         the mean is ``z``, ``exp(z) - y * z + y * log(y) - y`` and ``y * exp(-z) + z - log(y) - 1``;
         ``max(0, 1 - m)**2 / 2``. "cox" is a loss of all rows together, the negative log partial likelihood divided by
-        the number of rows; it has no intercept. "multinomial" is ``-log(p)``, ``p`` the probability of the row's class:
-        every class has coefficients of its own.
+        the number of rows; it has no intercept. "multinomial" is ``-log(p)`` for the probability ``p`` of the row's
+        class: every class has its own coefficients.
 
     Returns
     -------
     Result
-        The model and what is proved of it.
+        The model and what is proved about it.
 
     Raises
     ------
     SolveInterrupted
         On Ctrl-C; a KeyboardInterrupt that carries the best model so far.
     ClusterError
-        When the workers of ``client`` cannot be used any more; it carries the best model so far.
+        If the workers of ``client`` are no longer usable; the error carries the best model so far.
 
     Warns
     -----
     L0starWarning
-        When the model should not be trusted without a second look at the data.
+        If the model should not be trusted without a second look at the data.
     ConvergenceWarning
-        When the search proved less than was asked: it stopped at a limit, or at that of double precision. The result
-        is valid, and its gap is certified.
+        If the search proved less than was asked for, because of a limit or of double precision. The result is valid,
+        and its gap is certified.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def data_for(
 
 
 def data_in_place(X: Any, y: Any, options: Options, sample_weight: Any, offset: Any) -> Data | None:
-    """Give moments or columns in a file as data; None for everything else."""
+    """Return moments or columns in a file as data; None for everything else."""
     if isinstance(X, Moments):
         return data_of(X, y, options, sample_weight, offset)
     if isinstance(X, ColumnStore):
@@ -208,7 +209,7 @@ def data_in_place(X: Any, y: Any, options: Options, sample_weight: Any, offset: 
 def read_times(
     X: Any, y: Any, options: Options, sample_weight: Any, offset: Any, event: Any, strata: Any, entry: Any
 ) -> Data:
-    """Check the data of a loss of times."""
+    """Check the data of a Cox model."""
     refuse(X, "A Cox model")
     times, rest = followed(y, event, ties=options.ties, strata=strata, entry=entry)
     prepared = prepare(X, options)
@@ -217,17 +218,17 @@ def read_times(
 
 
 class Clock:
-    """What is left of a time limit."""
+    """Clock of a time limit."""
 
     def __init__(self, limit: float | None) -> None:
         self._end = None if limit is None else time.monotonic() + float(limit)
 
     def left(self) -> float | None:
-        """Give the seconds that are left; None without a limit."""
+        """Return the remaining seconds; None without a limit."""
         return None if self._end is None else max(self._end - time.monotonic(), 0.0)
 
     def settings(self, options: Options, share: float = 1.0) -> dict[str, Any]:
-        """Give the settings of a search that has this share of what is left."""
+        """Return the settings of a search that gets this share of the remaining time."""
         left = self.left()
         return replace(options, time_limit=None if left is None else left * share).settings()
 
@@ -271,7 +272,7 @@ class Job:
                 "loss": self._loss,
                 "huber_delta": None if options.huber_delta == "auto" else float(options.huber_delta),
                 "weights": data.weights,
-                # A column for each response or class.
+                # One column per response or class.
                 "offset": None if data.offset is None else data.offset.reshape(len(data.offset), -1),
                 "followed": None if data.times is None else data.times.followed,
             }
@@ -282,11 +283,11 @@ class Job:
             if data.many and data.classes is not None:
                 arguments |= {"classes": [str(label) for label in data.classes]}
             self._problem = _core.Problem(X, y, rules=asked, **arguments)
-            # Workers need not look for δ again.
+            # Workers need not estimate δ again.
             known = {**arguments, "huber_delta": self._problem.huber_delta or arguments["huber_delta"]}
             recipe = Recipe(rules, known, rows=(X, y))
             counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
-        # What workers make the problem from; without workers it is the engine's alone from here on.
+        # Workers build the problem from the recipe; without workers only the engine keeps the data.
         self._recipe = None if self._place is None else recipe
         parts = json.loads(data.moments.parts) if data.moments is not None else {}
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
@@ -314,17 +315,17 @@ class Job:
 
     @property
     def problem(self) -> _core.Problem:
-        """The data in the engine."""
+        """The problem in the engine."""
         return self._problem
 
     def _workers(self) -> AbstractContextManager[Workers | None]:
-        """Give what submits the tasks of a search."""
+        """Return the submitter of the tasks of a search."""
         return workers(self._place, self._recipe, self._options.memory_limit)
 
     def run(self, k: int | None, clock: Clock | None = None) -> Result:
-        """Solve it, and tell whoever listens; within what is left of a clock, or within the time limit.
+        """Solve the problem and report progress, within the remaining time of a clock or within the time limit.
 
-        Without k all features may be in.
+        Without k the number of features is not limited.
         """
         options = self._options
         k = self._most if k is None else int(k)
@@ -365,22 +366,22 @@ class Job:
         return result
 
     def followed_by(self, callback: Callable[[Progress], object]) -> Job:
-        """Give the same with another callback."""
+        """Return a copy of the job with another callback."""
         other = copy.copy(self)
         other._options = replace(self._options, callback=callback)
         return other
 
     def look(self, k: int) -> None:
-        """Warn of data that a model with k features should not be trusted with."""
+        """Warn about data for which a model with k features should not be trusted."""
         self._warnings = self._problem.warnings(int(k))
         for text in self._warnings:
             warn(text, L0starWarning)
 
     def path(self, ks: Sequence[int]) -> list[Result]:
-        """Solve it for several k, which share their work.
+        """Solve the problem for several sizes k, which share their work.
 
-        A time limit is for all of them and their prices, and a true answer of the callback stops them all. Checkpoints
-        are those of the path, without its prices.
+        A time limit covers all sizes and their prices, and a true return value of the callback stops the whole path.
+        Checkpoints are those of the path, without its prices.
         """
         options, clock = self._options, Clock(self._options.time_limit)
         kept = Checkpoints(options)
@@ -415,7 +416,7 @@ class Job:
         return results
 
     def penalty_path(self, k: int | None) -> list[tuple[float, float, float, float, str, _core.Solution]]:
-        """Solve it at every price of a feature; without k all features may be in."""
+        """Solve the problem at every price of a feature; without k the number of features is not limited."""
         options = self._options
         k = self._most if k is None else int(k)
         self.look(k)
@@ -425,7 +426,7 @@ class Job:
         return pieces
 
     def result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
-        """Give what users see of a solution."""
+        """Convert a solution of the engine to a result."""
         options, names = self._options, self._names
         if self._store is not None:
             self._store.check()
@@ -495,21 +496,21 @@ class Job:
         return result
 
     def _each(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Give a row of coefficients for each of several responses or classes."""
+        """Reshape coefficients to one row per response or class, if there are several."""
         return coefficients.reshape(self._outputs, -1) if self._outputs else coefficients
 
     def _one(self, intercepts: list[float]) -> Any:
-        """Give one number, or an array for several responses or classes."""
+        """Return one intercept, or an array of them for several responses or classes."""
         return np.array(intercepts) if self._outputs else intercepts[0]
 
     def _rows(self, solution: _core.Solution) -> Rows | None:
-        """Give the rows for the charts of a page, which are about one response."""
+        """Return the rows for the charts of a report, which exist only for a single response."""
         if not self._has_rows or self._outputs:
             return None
         return Rows(self._problem.scores(solution), self._y, self._weights, self._times)
 
     def _survival(self, solution: _core.Solution) -> dict[str, Any] | None:
-        """Give the baseline hazards of a solution, for a loss of times."""
+        """Return the baseline hazards of a solution, for a Cox model."""
         if self._times is None:
             return None
         fields = self._problem.survival(json.dumps(self._times.fields), solution, self._times.names)
@@ -517,12 +518,12 @@ class Job:
         return found
 
     def _held(self, solution: _core.Solution) -> tuple[Any, ...] | None:
-        """Give the rows that were held out, with what the model says of them."""
+        """Return the held-out rows with their scores."""
         held, options = self._held_out, self._options
         if held is None:
             return None
         coefficients = np.atleast_2d(self._each(solution.coefficients))
-        # A row for each response or class.
+        # One row per response or class.
         scores = np.asarray(held.X @ coefficients.T + solution.intercepts, dtype=np.float64).T
         if held.offset is not None:
             scores = scores + held.offset.T
@@ -540,12 +541,12 @@ def _warn_of_prices(results: Sequence[Result]) -> None:
 
 
 def falls_short(status: str) -> bool:
-    """Whether a search proved less than was asked; one that was interrupted is told by an exception."""
+    """Return whether a search proved less than was asked for; an interruption raises an exception instead."""
     return status == "precision" or status.endswith("_limit")
 
 
 def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:
-    """Raise what stopped a search; Ctrl-C with the results up to the one that it stopped."""
+    """Raise the exception that stopped a search; Ctrl-C carries the results up to the interrupted one."""
     if isinstance(stopped_by, KeyboardInterrupt):
         ends = [at for at, result in enumerate(results) if result.status == "interrupted"]
         raise SolveInterrupted(results[: ends[0] + 1] if ends else results) from stopped_by

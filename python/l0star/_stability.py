@@ -1,4 +1,4 @@
-"""How stable is the choice of features? The best model of every resample of the rows."""
+"""Stability of the choice of features: the best models of resamples of the rows."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _BAR = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """The best models of resamples of the rows, and what they say together.
+    """The best models of resamples of the rows, and their summary.
 
     Attributes
     ----------
     result : Result
         The best model of all rows.
     coefs : ndarray of shape (n_resamples, n_features), or (n_resamples, n_outputs, n_features)
-        The coefficients of the best model of each resample that is done, 0 outside it; with several responses or
-        classes those of each.
+        The coefficients of the best model of each finished resample, 0 outside its support; with several responses or
+        classes one row for each of them.
     fields : dict
         The field ``stability`` of the command's ``--json``.
     """
@@ -56,45 +56,45 @@ class Stability:
 
     @property
     def status(self) -> str:
-        """Say "complete", or what ended it before: "time_limit", "interrupted"."""
+        """The status: "complete", or what ended the run early, "time_limit" or "interrupted"."""
         return str(self.fields["status"])
 
     @property
     def n_resamples(self) -> int:
-        """How many resamples are done."""
+        """The number of finished resamples."""
         return int(self.fields["resamples"])
 
     @property
     def n_proved(self) -> int:
-        """In how many of them the model is proved to be the best."""
+        """The number of resamples whose model is proved to be the best."""
         return int(self.fields["proved"])
 
     @property
     def frequencies(self) -> dict[str, float]:
-        """Feature → share of resamples that chose it, the most frequent first; groups by their names."""
+        """Maps each feature or group to the share of resamples that chose it, the most frequent first."""
         return {own["feature"]: own["frequency"] for own in self.fields["features"]}
 
     @property
     def intervals(self) -> dict[Any, tuple[float, float]]:
-        """Column → the middle 95 % of its coefficient over all resamples, 0 where it was not chosen.
+        """Maps each column to the middle 95 % of its coefficient over all resamples, 0 where it was not chosen.
 
-        With several responses or classes, (column, response or class) → the same. The choice of the features is part
-        of these intervals, unlike those of :meth:`Result.summary`.
+        With several responses or classes the keys are pairs of a column and a response or class. These intervals
+        include the choice of the features, unlike those of :meth:`Result.summary`.
         """
         return {_key_of(own): (own["lower"], own["upper"]) for own in self.fields["coefficients"]}
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
-        """Pairs of features that stand for each other: where one is in, the other is mostly out. The clearest first."""
+        """Pairs of features that replace each other: with one in the model, the other is mostly out. Clearest first."""
         return list(self.fields["pairs"])
 
     @property
     def models(self) -> list[dict[str, Any]]:
-        """The models that won, the most frequent first, with how often."""
+        """The models that were best for some resample, the most frequent first, with their frequencies."""
         return list(self.fields["models"])
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each column that was ever chosen, the most frequent first; for each of several responses.
+        """Return one row per column (and response or class) that was ever chosen, the most frequent first.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Stability:
         Parameters
         ----------
         file : str or path
-            Where to write it; what is there is replaced.
+            Path of the file; an existing file is replaced.
         """
         write(file, replace(self.result, record={**self.result.record, "stability": self.fields}))
 
@@ -204,39 +204,40 @@ def stability(
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> Stability:
-    """Find the best model of all rows and of every resample of them, each proved.
+    """Find the best model of all rows and of every resample of the rows, each with a proof.
 
     Parameters
     ----------
     k : int
-        At most this many features. More than there are means all of them.
+        Maximum number of features. A number larger than that of the features means all of them.
     resamples : int, default=500
-        How many resamples; a resumed run may have more than the first.
+        Number of resamples; a resumed run may have more than the first.
     resampling : {"bootstrap", "half"}, default="bootstrap"
-        As many rows as there are with replacement, or half of them; of each label by itself.
+        How to draw rows: as many as there are, with replacement, or half of them; stratified by label.
     checkpoint : str or path, default=None
-        A file for the resamples that are done, so that another process can go on with the others.
+        File for the finished resamples, so that another process can resume with the others.
     resume : str or path, default=None
-        Such a file, of the same data and settings; further ones go there too, if ``checkpoint`` names no other file.
+        Checkpoint to resume from, of the same data and settings. Further checkpoints are written to it as well, unless
+        ``checkpoint`` names another file.
     time_limit : float, default=None
-        Seconds for the whole call; resamples that are done by then count.
+        Seconds for the whole call; the result is about the resamples finished by then.
     n_jobs : int, default=None
-        Resamples at the same time, as joblib counts them, each on one thread.
+        Number of resamples solved at the same time, counted as in joblib, each on one thread.
     callback : callable, default=None
-        Called with a :class:`Progress` for every resample that is done, of which only the time counts; a true answer
-        ends the call with what is done.
+        Called with a :class:`Progress` for every finished resample, of which only the time is meaningful; a true return
+        value ends the call with the finished resamples.
     verbose : int, default=0
         1 shows a progress bar.
 
     Returns
     -------
     Stability
-        How often each feature was chosen, pairs that stand for each other, the models that won, intervals.
+        How often each feature was chosen, pairs that replace each other, the best models, and intervals.
 
     Raises
     ------
     SolveInterrupted
-        On Ctrl-C; its attribute ``result`` has the best model of all rows, ``stability`` what is done.
+        On Ctrl-C; its attribute ``result`` is the best model of all rows, and ``stability`` the finished resamples.
 
     Examples
     --------
@@ -268,7 +269,7 @@ def stability(
     kept = Checkpoints(options)
     key = _key(data, options, k, resampling) if kept.save is not None or kept.resume is not None else ""
     clock = Clock(time_limit)
-    # The file is that of the resamples: the model of all rows is found again.
+    # The checkpoint holds only the resamples, so the model of all rows is searched again.
     job = Job(data, replace(options, checkpoint=None, resume=None, callback=None, verbose=0))
     result = job.run(k, clock)
     with (
@@ -313,13 +314,13 @@ def stability(
 
 
 def _key_of(spread: dict[str, Any]) -> Any:
-    """Name what a spread is of: a column, or one and a response or class."""
+    """Return the key of a spread: a column, or a column with a response or class."""
     output = spread.get("output")
     return spread["feature"] if output is None else (spread["feature"], output)
 
 
 def _key(data: Any, options: Options, k: int, resampling: str) -> str:
-    """Tell these resamples from others: the data, the problem, and how rows are drawn."""
+    """Return a key that identifies the resamples: a hash of the data, the problem and the way rows are drawn."""
     digest = hashlib.sha256()
     parts = [data.y, data.weights, data.offset]
     parts += [data.X.data, data.X.indices, data.X.indptr] if sp.issparse(data.X) else [data.X]

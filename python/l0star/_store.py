@@ -1,4 +1,4 @@
-"""Column stores: data larger than memory, for every loss."""
+"""Column stores, for data larger than memory."""
 
 from __future__ import annotations
 
@@ -29,24 +29,25 @@ from l0star._options import Options
 
 
 class ColumnStore:
-    """The columns of a file ``.l0d``, mapped into memory: a fit reads them in place, and never copies them.
+    """The columns of a file ``.l0d``, mapped into memory: a fit reads them in place without copying.
 
-    The command ``l0star convert data.parquet data.l0d`` writes such a file. Opening it reads it once, to compare its
-    checksums. The file must not be changed while it is used; one that another process cuts short in place ends this
-    process. A file that is replaced, as ``l0star convert`` does it, is safe.
+    The command ``l0star convert data.parquet data.l0d`` writes such a file. Opening a file reads it once, to verify its
+    checksums. The file must not be changed in place while it is in use: if another process truncates it, this process
+    is killed. Replacing the file, as ``l0star convert`` does, is safe.
 
     Parameters
     ----------
     file : str or path
-        The file; a damaged one is refused.
+        The file; a damaged file is rejected.
     target : str, default=None
-        The column to predict. By default the one that was named when the file was written, if any.
+        The column to predict; by default the target named when the file was written, if any.
     drop : str or list of str, default=None
-        Columns that are no features, such as weights.
+        Columns that are not features, such as weights.
 
     See Also
     --------
-    solve, sparse_path, SparseRegressor, SparseClassifier : All take a store in the place of ``X`` (and no ``y``).
+    solve, sparse_path, SparseRegressor, SparseClassifier : All accept a store in place of ``X``
+        (and no ``y``).
 
     Examples
     --------
@@ -90,25 +91,25 @@ class ColumnStore:
     ) -> ColumnStore:
         """Write the columns of an array or a frame of numbers to a file, and open it.
 
-        Rows are read in pieces, so that an array that is itself mapped (``numpy.load(…, mmap_mode="r")``,
-        ``numpy.memmap``) may be larger than memory. The command ``l0star convert`` reads files, with text, dates and
+        Rows are read in pieces, so that a memory-mapped array (``numpy.load(…, mmap_mode="r")``, ``numpy.memmap``) may
+        be larger than memory. The command ``l0star convert`` converts files with text, dates and
         missing values.
 
         Parameters
         ----------
         file : str or path
-            Where to write it, usually ``….l0d``; what is there is replaced.
+            Path of the file, usually ``….l0d``; an existing file is replaced.
         X : array or data frame of shape (n_rows, n_columns)
-            Numbers, the target among them.
+            Numbers, including the target.
         names : list of str, default=None
-            The names of the columns; those of the frame, or x0, x1, … without any.
+            The names of the columns; by default those of the frame, or x0, x1, … if it has none.
         dtype : {float64, float32}, default=float64
-            What numbers are stored as.
+            Type in which numbers are stored.
 
         Returns
         -------
         ColumnStore
-            The file, open.
+            The opened file.
         """
         shape = np.shape(X)
         if len(shape) != 2:
@@ -144,31 +145,31 @@ class ColumnStore:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and features."""
+        """The number of rows and the number of features."""
         return self._columns.rows, len(self._places)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What numbers are stored as: float64 or float32."""
+        """The type in which numbers are stored: float64 or float32."""
         return np.dtype(np.float32 if self._columns.precision == "f32" else np.float64)
 
     @property
     def has_parts(self) -> bool:
-        """Whether features are made of columns of text, of products or with values filled in."""
+        """Whether any features are made of text columns, are products, or have missing values filled in."""
         return any(json.loads(self._columns.parts(self.feature_names)).values())
 
     def in_place(self) -> tuple[_core.Columns, Sequence[int]]:
-        """Give what the bindings take.
+        """Return the input of the bindings.
 
         Returns
         -------
         tuple
-            The file, and the places of the features in it.
+            The columns of the file, and the indices of the features among them.
         """
         return self._columns, self._places
 
     def check(self) -> None:
-        """Refuse a file that was changed since it was opened."""
+        """Raise an error if the file was changed since it was opened."""
         self._columns.check()
 
     def _response(self, labels: bool) -> npt.NDArray[Any]:
@@ -197,7 +198,7 @@ class ColumnStore:
 
 
 def _pieces(X: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[np.float64]]:
-    """Cut a matrix into rows that fit into memory."""
+    """Split a matrix into blocks of rows that fit into memory."""
     most = max(1, (1 << 20) // max(shape[1], 1))
     rows = getattr(X, "iloc", X)
     for start in range(0, shape[0], most):
@@ -207,7 +208,7 @@ def _pieces(X: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[np.float64]]
 def data_of(
     store: ColumnStore, y: Any, options: Options, labels: bool, sample_weight: Any = None, offset: Any = None
 ) -> Data:
-    """Give a store as the data of a fit, or refuse what would need its rows in memory."""
+    """Return a store as the data of a fit; raise an error for options that need the rows in memory."""
     asked = [name for name, default in OF_ROWS.items() if getattr(options, name) != default]
     if asked:
         raise ValueError(

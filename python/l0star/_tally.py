@@ -1,4 +1,4 @@
-"""The scores of cross-validation so far, and what can be chosen of them."""
+"""The scores of cross-validation so far, and the choice among them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from l0star._warnings import warn
 
 
 class Tally:
-    """What came of every search: a size on the rows outside a fold, with one ridge and one price of a feature.
+    """The outcome of every search: one size on the rows outside a fold, with one ridge and one price of a feature.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Tally:
     penalties : list of (float, float)
         Every ridge with every price, the highest price first.
     n_searches, n_scored : int
-        How many searches there are, and how many have a score.
+        Number of searches, and number of searches with a score.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Tally:
 
     @property
     def n_scored(self) -> int:
-        """How many searches have a score."""
+        """The number of searches with a score."""
         return self.n_searches - self.scores.n_missing
 
     def results(self) -> dict[str, Any]:
-        """Give it in the form of scikit-learn's ``cv_results_``."""
-        # One row a fold, one column a candidate, k running fastest.
+        """Return the scores in the form of scikit-learn's ``cv_results_``."""
+        # One row per fold, one column per candidate; k varies fastest.
         shape = (self._n_folds, len(self._params))
         scores: npt.NDArray[np.float64] = np.full(shape, np.nan)
         features: npt.NDArray[np.float64] = np.full(shape, np.nan)
@@ -69,9 +69,9 @@ class Tally:
         }
 
     def choose(self, rule: str) -> int:
-        """Give the place of the choice among the sizes (or prices) that are complete, and warn of what is not sure.
+        """Return the index of the choice among the complete sizes (or prices), and warn if it is not certain.
 
-        Where larger sizes (lower prices) are missing, the choice stands only if a larger size is complete: else the
+        If larger sizes (lower prices) are missing, the choice is valid only if a larger size is complete: otherwise the
         score was still rising.
         """
         self._warn_of_unproved()
@@ -98,7 +98,7 @@ class Tally:
     def _warn_of_unproved(self) -> None:
         named = []
         count = 0
-        # What tells candidates apart.
+        # The parameters that distinguish candidates.
         several = [name for name in ("l0_penalty", "ridge") if len({point[name] for point in self._params}) > 1]
         told = several if self.scores.is_along_prices else ["k", *several]
         for point, candidate in zip(self._params, self.scores.candidates(), strict=True):

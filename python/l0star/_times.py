@@ -1,4 +1,4 @@
-"""Times until an event: what users give as ``y``, and what the engine takes."""
+"""Times until an event: conversion of the users' ``y`` to the engine's input."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Times:
-    """What is known of rows beside their times."""
+    """The data of rows other than their times: events, strata and entry times."""
 
     event: npt.NDArray[np.bool_]
     ties: str = "efron"
-    #: The stratum of each row, by its number, and the names of these.
+    #: The index of the stratum of each row; ``names`` has the names of the strata.
     strata: npt.NDArray[np.uint32] | None = None
     names: list[str] = field(default_factory=list)
     entry: Vector | None = None
 
     def part(self, rows: npt.NDArray[Any]) -> Times:
-        """Give some of the rows, by index or by mask."""
+        """Select rows, by index or by mask."""
         strata, entry = (None if values is None else values[rows] for values in (self.strata, self.entry))
         return replace(self, event=self.event[rows], strata=strata, entry=entry)
 
     @property
     def marks(self) -> Vector | None:
-        """1 for events and -1 for other times: what rows are dealt by. None where there are not two of each."""
+        """1 for events and -1 for other times, to stratify splits by; None if there are not two of each."""
         events = int(self.event.sum())
         return np.where(self.event, 1.0, -1.0) if 2 <= events <= len(self.event) - 2 else None
 
     def structured(self, times: Vector) -> npt.NDArray[Any]:
-        """Give events and times as scikit-survival has them."""
+        """Return events and times as a structured array, as in scikit-survival."""
         y = np.empty(len(times), dtype=[("event", bool), ("time", np.float64)])
         y["event"], y["time"] = self.event, times
         return y
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:
-        """The stratum of each row, by its name."""
+        """The name of the stratum of each row."""
         return None if self.strata is None else np.asarray(self.names)[self.strata]
 
     @property
     def followed(self) -> dict[str, Any]:
-        """What the bindings want to know."""
+        """The fields for the bindings."""
         return {
             "event": self.event.tolist(),
             "ties": self.ties,
@@ -56,7 +56,7 @@ class Times:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What a model file says of them, without a baseline."""
+        """The fields of a model file, without a baseline."""
         return {
             "event": "event",
             "ties": self.ties,
@@ -69,7 +69,7 @@ class Times:
 
 
 def parse(y: Any, event: Any = None) -> tuple[Vector, npt.NDArray[np.bool_]]:
-    """Give times and events: from a structured array as scikit-survival has it, a pair, or times and ``event``."""
+    """Return times and events, from a structured array as in scikit-survival, a pair, or times and ``event``."""
     if event is not None:
         return _vector(y, "y"), _events(event)
     if isinstance(y, tuple) and len(y) == 2:
@@ -92,7 +92,7 @@ def parse(y: Any, event: Any = None) -> tuple[Vector, npt.NDArray[np.bool_]]:
 
 
 def followed(y: Any, event: Any, *, ties: str, strata: Any, entry: Any) -> tuple[Vector, Times]:
-    """Check everything that belongs to times; give the times and the rest."""
+    """Check times, events, strata and entry times; return the times and the rest."""
     times, marks = parse(y, event)
     _same("event", len(marks), len(times))
     numbers, names = None, []

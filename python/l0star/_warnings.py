@@ -1,4 +1,4 @@
-"""Warnings that point to the line of the user."""
+"""Warnings that point to the user's line of code."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _HERE = str(Path(__file__).parent)
 class L0starWarning(UserWarning):
     """The data can be fitted, but the model should not be trusted without a second look.
 
-    Scales that differ by a factor of more than a thousand without ``standardize``, columns that say the same or nearly
-    so, constant columns, and a ``k`` that is larger than the data support.
+    Reasons are scales that differ by a factor of more than a thousand without ``standardize``, columns that are
+    (nearly) equal, constant columns, and a ``k`` that is larger than the data support.
     """
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Warn where the package was called from."""
+    """Warn at the line that called the package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back

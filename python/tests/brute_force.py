@@ -1,4 +1,4 @@
-"""Best subsets by brute force in NumPy: written from the formulas alone, slow and independent of the engine."""
+"""Best subsets by brute force in NumPy: written from the formulas, slow, and independent of the engine."""
 
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
@@ -8,10 +8,10 @@ import numpy as np
 
 @dataclass
 class Instance:
-    """``mean(loss) + ridge / 2 * sum(factor * x**2)`` over at most k features, of which groups of columns are one each.
+    """``mean(loss) + ridge / 2 * sum(factor * x**2)`` over at most k features; a group of columns is one feature.
 
-    All of ``include`` are among them, none of ``exclude``; ``free`` columns are in every model outside k. What
-    ``requires`` others is in no model without them.
+    The features of ``include`` are in every model, those of ``exclude`` in none. The ``free`` columns are in every
+    model and are not counted in k. A column in ``requires`` is in a model only with the columns that it requires.
     """
 
     X: np.ndarray
@@ -48,14 +48,14 @@ class Instance:
         return self.mean_loss(coef, intercept) + float(self.penalties() @ coef**2 / 2)
 
     def features(self) -> list[list[int]]:
-        """The columns of each feature that k counts."""
+        """Return the columns of each feature that is counted in k."""
         grouped = {j for group in self.groups for j in group}
         parts = [*self.groups, *([j] for j in range(self.X.shape[1]) if j not in grouped | set(self.free))]
         parts = [[j for j in part if j not in self.exclude] for part in parts]
         return sorted(sorted(part) for part in parts if part)
 
     def included(self) -> list[list[int]]:
-        """The features of ``include``, and what they and the free columns require."""
+        """Return the features of ``include``, and those that they and the free columns require."""
         parts = self.features()
         wanted = set(self.include)
         for _ in self.requires:
@@ -67,7 +67,7 @@ class Instance:
         return all(set(self.requires.get(j, [])) <= set(support) for j in support)
 
     def models(self, sizes: range | None = None) -> list[float]:
-        """The objectives of all models, best first; or of those of some sizes."""
+        """Return the objectives of all models, or of those of some sizes, best first."""
         always = self.included()
         others = [part for part in self.features() if part not in always]
         room = min(self.k - len(always), len(others))
@@ -76,13 +76,13 @@ class Instance:
         return sorted(self.restricted(support) for support in supports if self.is_allowed(support))
 
     def best(self) -> float:
-        """The smallest objective."""
+        """Return the smallest objective."""
         room = min(self.k - len(self.included()), len(self.features()) - len(self.included()))
-        # A larger set is never worse, but with requirements there may be none of the largest size.
+        # A larger set is never worse, but with requirements there may be no set of the largest size.
         return self.models(None if self.requires else range(room, room + 1))[0]
 
     def restricted(self, support: list[int]) -> float:
-        """The least objective of one support: each coefficient is free, or at one of its bounds."""
+        """Return the smallest objective of one support, where each coefficient is free or at one of its bounds."""
         choices = [[None, *(x for x in self.bounds.get(j, ()) if np.isfinite(x))] for j in support]
         values = []
         for choice in product(*choices):
@@ -95,7 +95,7 @@ class Instance:
         return min(values)
 
     def minimum(self, support: list[int], fixed: dict[int, float]) -> tuple[float, np.ndarray]:
-        """Newton's method with a line search over some coefficients and the intercept, others being fixed."""
+        """Minimise by Newton's method with a line search over some coefficients and the intercept; others are fixed."""
         columns = [self.X[:, support]] + ([np.ones((len(self.y), 1))] if self.intercept else [])
         A = np.hstack(columns)
         penalty = np.r_[self.penalties()[support], np.zeros(int(self.intercept))]
@@ -114,7 +114,7 @@ class Instance:
             _, slope, curvature = losses(self.loss, A @ x + offset, self.y, self.delta)
             gradient = A.T @ (p * slope) + penalty * x
             hessian = (A.T * (p * curvature)) @ A + np.diag(penalty)
-            # Where Huber's loss is linear the Hessian says nothing about the intercept.
+            # Where Huber's loss is linear, the Hessian is zero in the direction of the intercept.
             step = -np.linalg.solve(hessian + 1e-9 * np.eye(len(x)), gradient)
             length, here = 1.0, value(x)
             if -gradient @ step < 1e-14 * max(here, 1e-3):
@@ -126,7 +126,7 @@ class Instance:
 
 
 def losses(loss: str, z: np.ndarray, y: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Value, first and second derivative in z, row by row."""
+    """Return the loss and its first and second derivatives in z, row by row."""
     r = z - y
     m = z * y
     if loss == "quadratic":

@@ -1,4 +1,4 @@
-"""Clients of Dask that lose their workers when a test wants it."""
+"""Mock Dask clients that lose their workers on demand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Answered(Future):
-    """A future as those of Dask."""
+    """A future with the interface of Dask's futures."""
 
     status = "finished"
 
@@ -17,7 +17,7 @@ class Answered(Future):
 
 
 class Leaving:
-    """A client whose workers leave for good after some tasks: what they had in hand is never answered."""
+    """A client whose workers leave for good after some tasks; their current tasks are never answered."""
 
     def __init__(self, task: Callable[..., Any], last: int) -> None:
         self.task, self.last = task, last

@@ -1,4 +1,4 @@
-"""Searches that another process can go on with."""
+"""Checkpoints: searches that another process can resume."""
 
 import warnings
 from functools import partial
@@ -19,7 +19,7 @@ def data():
 
 @pytest.fixture
 def few(data):
-    """A few of the columns, for a checkpoint after every node."""
+    """Return a few of the columns, for tests with a checkpoint after every node."""
     X, y = data
     return X[:, :16], y
 
@@ -34,7 +34,7 @@ def stopped_path(data, **options):
         return sparse_path(*data, k_max=8, node_limit=5, **options)
 
 
-#: What has checkpoints, and how it is stopped.
+#: The functions that have checkpoints, each with one that stops it early.
 both = pytest.mark.parametrize(
     ("run", "stop"),
     [(partial(solve, k=8), stopped), (partial(sparse_path, k_max=8), stopped_path)],
@@ -59,9 +59,9 @@ def test_a_search_goes_on_where_it_was_stopped(data, tmp_path):
     assert resumed.status == "optimal"
     assert resumed.objective == pytest.approx(whole.objective, rel=1e-9)
     assert list(resumed.support) == list(whole.support)
-    # Counters go on, and what is done already is not done again.
+    # Counters continue, and finished work is not repeated.
     assert begun.nodes < resumed.nodes <= 1.5 * whole.nodes
-    # The file has the end by now.
+    # The file now holds the finished state.
     again = solve(*data, 8, resume=file)
     assert again.status == "optimal"
     assert again.nodes == resumed.nodes
@@ -254,7 +254,7 @@ def test_prices_go_on_where_they_were_stopped(data, tmp_path):
         assert price.status == "optimal"
         assert price.objective == pytest.approx(expected.objective, rel=1e-12)
         assert price.features == expected.features
-    # The file has the end of both by now.
+    # The file now holds the finished state of the search and of the prices.
     again = solve(X, y, 4, prices=True, resume=file, node_limit=0)
     assert [price.cost for price in again.prices()] == [price.cost for price in resumed.prices()]
 
@@ -271,12 +271,12 @@ def test_a_path_goes_on_where_node_limits_stopped_it(data, tmp_path, n_jobs):
             warnings.simplefilter("ignore", ConvergenceWarning)
             path = sparse_path(*data, k_max=8, node_limit=5, resume=str(file), n_jobs=n_jobs)
         for old, new in zip(before, path, strict=True):
-            # Counters go on, and what is done is not done again.
+            # Counters continue, and finished work is not repeated.
             assert new.nodes > old.nodes if old.status == "node_limit" else new.nodes == old.nodes
         runs += 1
     assert runs > 3
     same(path, whole)
-    # The file has the end by now.
+    # The file now holds the finished state.
     again = sparse_path(*data, k_max=8, node_limit=0, resume=file)
     same(again, whole)
     assert [result.nodes for result in again] == [result.nodes for result in path]

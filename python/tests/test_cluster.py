@@ -1,4 +1,4 @@
-"""One search on several processes: the same result, whatever happens to the workers."""
+"""One search on several processes: the result is the same, whatever happens to the workers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ import l0star
 from l0star import ClusterError, Moments, SolveInterrupted, SparseRegressor, _cluster, solve, sparse_path
 from l0star._cluster import Budgets, Place
 
-#: Short tasks as soon as there is anything to share, by nodes: no clock decides what is sent.
+#: Short tasks as soon as there is work to share, limited by nodes: tasks do not depend on the clock.
 SHORT = Budgets(full=3600.0, hungry=3600.0, nodes=3, ramp=1)
 
 
 def data(seed: int = 11, rows: int = 30, columns: int = 25) -> tuple[np.ndarray, np.ndarray]:
-    """Alike columns and much noise: some hundred nodes."""
+    """Return similar columns and a noisy response, which take a few hundred nodes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 1)) + rng.normal(size=(rows, columns))
     return X, X[:, :5].sum(axis=1) + 3 * rng.normal(size=rows)
@@ -35,7 +35,7 @@ OPTIONS = {"ridge": 0.01, "standardize": False}
 
 
 class Here(Executor):
-    """Runs every task at once, in this process; some are lost, and from some number on there are none."""
+    """Executor that runs tasks immediately in this process, loses some, and fails after a given number of tasks."""
 
     def __init__(self, *, lost: float = 0.0, last: int | None = None, error: BaseException | None = None) -> None:
         self.rng = np.random.default_rng(1)
@@ -207,7 +207,7 @@ def test_what_is_no_client_is_refused() -> None:
         solve(X, y, 5, method="omp", client=Here())
     with pytest.raises(ValueError, match="workers must be at least 1"), l0star.on(Here(), workers=0):
         pass
-    # Other methods of a block run as ever.
+    # Other methods in the block run as usual.
     with l0star.on(Here(last=0)):
         assert solve(X, y, 5, method="omp").status == "heuristic"
 
@@ -219,14 +219,14 @@ def processes():
 
 
 def test_threads_and_processes(processes, tmp_path, monkeypatch) -> None:
-    # Files of other runs are none of ours.
+    # Keep the files of other runs out of the test.
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     X, y = data()
     truth = solve(X, y, 5, **OPTIONS)
     with ThreadPoolExecutor(3) as threads:
         for executor in (threads, processes):
             check(solve(X, y, 5, **OPTIONS, client=Place(executor, None, SHORT)), truth)
-            # As users have it: by time.
+            # With the default budgets, which are by time.
             check(solve(X, y, 5, **OPTIONS, client=executor), truth)
     assert list(tmp_path.iterdir()) == []
 
@@ -271,7 +271,7 @@ def test_a_worker_of_dask_that_is_killed_costs_its_tasks_alone(client) -> None:
     killed: list[int] = []
 
     def kill(progress: l0star.Progress) -> None:
-        # In the middle of the search, each worker once.
+        # Kill each worker once, in the middle of the search.
         if progress.nodes > 10 * (len(killed) + 1) and len(killed) < 2:
             pids = client.run(os.getpid, on_error="ignore")
             alive = [pid for pid in pids.values() if pid not in killed]
@@ -294,7 +294,7 @@ def test_workers_of_dask_that_die_again_and_again(client, tmp_path, monkeypatch)
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(os.path.join(folder, str(call)), os.O_CREAT | os.O_EXCL))
                 break
-        # Four in a row: more deaths than Dask allows a task.
+        # Four consecutive kills are more than Dask tolerates for a task.
         if 2 <= call <= 5:
             os.kill(os.getpid(), signal.SIGKILL)
         return own.explore(*arguments)
@@ -318,7 +318,7 @@ def test_a_search_whose_workers_have_left_continues_by_itself(tmp_path) -> None:
         check(found, truth)
         assert len(warned) == 1
         assert last <= client.tasks <= last + 1
-    # Limits hold as ever, and what was sent away is open.
+    # Limits apply as usual, and submitted nodes count as open.
     with pytest.warns(RuntimeWarning, match="The client has no workers now"):
         found = solve(X, y, 5, **OPTIONS, client=Place(Leaving(_cluster.explore, 5), None, SHORT), node_limit=20)
     assert found.status == "node_limit"

@@ -1,4 +1,4 @@
-"""Poisson and gamma regression: fits are those of SciPy and statsmodels, estimators behave as scikit-learn's do."""
+"""Poisson and gamma regression: fits agree with SciPy and statsmodels, estimators behave like scikit-learn's."""
 
 from itertools import combinations
 
@@ -121,7 +121,7 @@ def test_cross_validation_scores_the_deviance(loss):
     name = {"poisson": "neg_mean_poisson_deviance", "gamma": "neg_mean_gamma_deviance"}[loss]
     other = SparseRegressorCV(ks=3, loss=loss, cv=4, scoring=name).fit(X, y)
     assert other.best_score_ < 0.0
-    # An exposure is part of the scores.
+    # Scores take the exposure into account.
     exposure = np.random.default_rng(2).uniform(0.1, 10.0, size=len(y))
     exposed = SparseRegressorCV(ks=3, loss=loss, cv=4).fit(X, y * exposure, offset=np.log(exposure))
     assert exposed.best_score_ > 0.0

@@ -1,4 +1,4 @@
-"""Cox models: fits are those of NumPy and statsmodels, the estimator behaves as scikit-survival's do."""
+"""Cox models: fits agree with NumPy and statsmodels, the estimator behaves like those of scikit-survival."""
 
 from itertools import combinations
 
@@ -21,7 +21,7 @@ def draw(rows=60, columns=6, seed=0, tied=True):
 
 
 def partial(z, time, event, ties, strata, entry):
-    """Give the negative log partial likelihood by its definition."""
+    """Return the negative log partial likelihood by its definition."""
     total = 0.0
     for stratum in np.unique(strata):
         inside = strata == stratum
@@ -181,7 +181,7 @@ def test_rows_held_out_are_measured_by_their_own_risk_sets():
     assert model.objective_ == result.objective
     expected = model.score(X[rows], (time[rows], event[rows]), strata=strata[rows], entry=entry[rows])
     assert held["concordance"] == pytest.approx(expected)
-    # Both parts have their share of the events.
+    # The split is stratified by event.
     assert abs(event[rows].mean() - event.mean()) < 0.05
 
 

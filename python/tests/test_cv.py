@@ -119,7 +119,7 @@ def test_an_interrupt_leaves_the_scores_that_are_complete(data):
         model.fit(*data)
     whole = SparseRegressorCV(ks=5).fit(*data).cv_results_
     found = model.cv_results_
-    # A size is searched on all folds before the next.
+    # One size is searched on all folds before the next.
     assert np.isfinite(found["mean_test_score"]).tolist() == [True] * 3 + [False] * 3
     for i in range(5):
         np.testing.assert_array_equal(found[f"split{i}_test_score"][:3], whole[f"split{i}_test_score"][:3])
@@ -141,7 +141,7 @@ def test_searches_that_a_limit_of_their_own_stops_are_scored_and_named(data, lim
     model = SparseRegressorCV(ks=[0, 2], cv=3, **limit)
     with pytest.warns(ConvergenceWarning) as told:
         model.fit(*data)
-    # The last fit has a warning of its own.
+    # The final fit has its own warning.
     said = str(told[0].message)
     assert "searches ended without a proof" in said
     assert "k=2 in split 0, 1, 2" in said
@@ -163,7 +163,7 @@ def test_what_the_scorer_and_the_data_refuse_comes_through(data):
 
 
 def tally(*means):
-    """Two folds a size, with a standard error of 0.1; None for a size that is not there."""
+    """Return a tally of two folds per size with a standard error of 0.1; None is for a missing size."""
     scores = Tally(list(range(len(means))), [1.0], 2)
     for k, mean in enumerate(means):
         if mean is not None:
@@ -204,11 +204,11 @@ def test_prices_of_a_feature_are_candidates(data):
     assert model.result_.l0_penalty == model.l0_penalty_
     fit = SparseRegressor(k=None, l0_penalty=model.l0_penalty_).fit(X, y)
     assert fit.objective_ == pytest.approx(model.objective_)
-    # A number only limits the size, and a list is tried at every price.
+    # A number in ks only limits the size, and a list of sizes is tried at every price.
     assert SparseRegressorCV(1, l0_penalties=prices).fit(X, y).cv_results_["param_k"].tolist() == [1] * 3
     both = SparseRegressorCV([1, 2], l0_penalties=prices, ridges=[1e-3, 0.1]).fit(X, y)
     assert len(both.cv_results_["params"]) == 12
-    # One price alone is that of all sizes, as l0_penalty is.
+    # A single price applies to all sizes, like l0_penalty.
     one = SparseRegressorCV(3, l0_penalties=0.05).fit(X, y)
     assert one.cv_results_["param_k"].tolist() == [0, 1, 2, 3]
     assert one.l0_penalty_ == 0.05

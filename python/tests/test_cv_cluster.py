@@ -1,4 +1,4 @@
-"""Cross-validation on Dask through joblib: the same scores, the data once, and an end that reaches the workers."""
+"""Cross-validation on Dask through joblib: same scores, data sent once, and cancellation that reaches the workers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from l0star import (
 )
 from l0star._options import thread_count
 
-# Workers have no tests to import: what they call travels by value.
+# Workers cannot import the tests, so functions of this module are pickled by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
@@ -76,7 +76,7 @@ def test_data_travel_once(client, monkeypatch) -> None:
     monkeypatch.setattr(client, "submit", counted)
     with on_dask(client):
         SparseRegressorCV(ks=2, cv=4).fit(X, y)
-    # The data as one task, then a task without them for each fold.
+    # One task for the data, then one task per fold without the data.
     assert len(sizes) == 5
     assert sizes[0] > X.nbytes
     assert sizes[1:] == [0] * 4
@@ -125,7 +125,7 @@ ALONE = "The client has no workers now. Cross-validation continues in this proce
 def test_without_workers_it_continues_by_itself(monkeypatch) -> None:
     X, y = data()
     here = SparseRegressorCV(ks=2, cv=4).fit(X, y)
-    # Workers that were never there, that leave with what they had in hand, and that leave when they have done all.
+    # There are no workers, they leave with unfinished tasks, or they leave after the last task.
     for last in (0, 1, 3, 6):
         client = Leaving(_cv_cluster.score_path, last)
         monkeypatch.setattr(_cv, "active_client", lambda client=client: client)
@@ -135,12 +135,12 @@ def test_without_workers_it_continues_by_itself(monkeypatch) -> None:
         same(found.cv_results_, here.cv_results_)
         assert found._supports == here._supports
         assert [str(one.message) for one in warned] == [ALONE] * (last < 6), last
-        # A task for every fold, whatever came of them.
+        # One task per fold, whether it was answered or not.
         assert client.tasks == 4
 
 
 class Elsewhere:
-    """A scorer that tells the processes apart; where the data came from, it starts a worker before it answers."""
+    """A scorer that distinguishes processes; in the calling process it starts a worker before it answers."""
 
     def __init__(self, client: Client | None) -> None:
         self.client = client
@@ -192,13 +192,13 @@ def refusing(model: object, X: np.ndarray, y: np.ndarray) -> float:
 
 
 def telling(model: object, X: np.ndarray, y: np.ndarray) -> float:
-    """Say that the first size has a score: the next takes longer than anybody waits."""
+    """Signal that the first size has a score; the next one takes longer than any test waits."""
     Event("l0star-scored").set()
     return 0.0
 
 
 def hard() -> tuple[np.ndarray, np.ndarray]:
-    """Many alike columns, few rows, next to no ridge."""
+    """Return many similar columns and few rows, which are hard with a very small ridge."""
     rng = np.random.default_rng(8)
     X = rng.normal(size=(80, 1)) + rng.normal(size=(80, 200))
     return X, X[:, :15].sum(axis=1) + 9 * rng.normal(size=80)
@@ -217,7 +217,7 @@ def test_ctrl_c_stops_the_searches_of_workers(client) -> None:
     with on_dask(client), pytest.raises(KeyboardInterrupt):
         SparseRegressorCV(ks=[0, 15], ridges=1e-6, cv=2, scoring=telling).fit(X, y)
     thread.join()
-    # Each worker has one thread: it takes another task only when its search has ended.
+    # Each worker has one thread, so it accepts another task only after its search has ended.
     for worker in client.nthreads():
         assert client.submit(abs, -1, workers=[worker], pure=False).result() == 1
 

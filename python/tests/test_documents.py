@@ -1,4 +1,4 @@
-"""What the documents show is what happens."""
+"""The examples in the documents and their output."""
 
 import doctest
 import re
@@ -41,7 +41,7 @@ def test_guide(script, capsys):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_print_what_their_twins_in_rust_print(example, capsys):
     runpy.run_path(str(example))
-    # A test of the engine compares what the twin prints with the same file.
+    # A test of the engine compares the output of the twin with the same file.
     assert capsys.readouterr().out == (TWINS / "output" / f"{example.stem}.txt").read_text(encoding="utf-8")
 
 

@@ -59,9 +59,9 @@ def instances(draw, fewest=1, most=6):
 
 @st.composite
 def constrained(draw):
-    """With groups, bounds, free columns, ridge factors and heredity, and with fewer features allowed than there are."""
+    """Draw instances with groups, bounds, free columns, ridge factors and heredity, and with a small k."""
     instance = draw(instances(fewest=3, most=7))
-    # From a seed: what hypothesis draws is mostly as small as can be.
+    # Drawn from a seed, since hypothesis mostly draws the smallest possible values.
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     columns = np.arange(instance.X.shape[1])
     labels = rng.choice([0, 0, 1, 2], size=len(columns))
@@ -102,7 +102,7 @@ def call_with(instance, function, make=np.asarray, **options):
 
 
 def deviations(X, p):
-    """Give what columns are divided by: a constant is divided by its size."""
+    """Return the divisors of the columns; a constant column is divided by its absolute value."""
     mean = p @ X
     scale = np.sqrt(p @ (X - mean) ** 2)
     constant = scale < 1e-12
@@ -121,7 +121,7 @@ few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health
 @given(instances(), st.sampled_from(EXACT), st.sampled_from([np.asarray, sp.csr_array]))
 def test_exact_methods_find_the_optimum_and_bound_it(instance, method, make):
     if instance.loss in LOG_LINK and method == "paper":
-        method = "best-first"  # the paper's is for losses of bounded curvature
+        method = "best-first"  # the method "paper" needs losses of bounded curvature
     result = solve_instance(instance, make, method=method)
     best = instance.best()
     assert result.status == "optimal"
@@ -129,7 +129,7 @@ def test_exact_methods_find_the_optimum_and_bound_it(instance, method, make):
     assert result.lower_bound <= best + 1e-9 * max(best, 1e-12)
     assert result.objective == pytest.approx(instance.objective(result.coef, result.intercept), rel=1e-9, abs=1e-12)
     assert len(result.support) <= instance.k
-    # What is included is in the model, even with a coefficient of 0.
+    # Included features are in the model, even with a coefficient of 0.
     assert set(np.flatnonzero(result.coef)) | set(instance.include) == set(result.support)
     assert not set(result.support) & set(instance.exclude)
 
@@ -275,7 +275,7 @@ def test_standardize_is_the_problem_with_scaled_columns(instance, make):
 @few
 @given(instances(), st.lists(st.integers(-40, 40), min_size=6, max_size=6), st.integers(-40, 40))
 def test_units_change_nothing(instance, columns, response):
-    """Powers of two change no digit; the response of a loss on labels has no unit."""
+    """Scale by powers of two, which are exact; the response of a loss on labels has no unit."""
     options = {"method": "best-first", "standardize": True, "n_jobs": 1}
     plain = solve_instance(instance, **options)
     factors = 2.0 ** np.array(columns[: instance.X.shape[1]])

@@ -1,4 +1,4 @@
-"""Frames with text, gaps and dates: features as the command makes them, model files, exports."""
+"""Frames with text, missing values and dates: features as the command makes them, model files, exports."""
 
 import datetime
 import json
@@ -143,7 +143,7 @@ def exported(labels):
 
 
 def with_gaps(X):
-    """Rows with missing numbers, missing and unknown texts, to be predicted too."""
+    """Add rows with missing numbers and with missing and unknown texts, for predictions."""
     extra = X.head(4).copy()
     extra["clinic"] = ["never seen", "north", "south", " west "]
     extra.loc[extra.index[1], "salt"] = np.nan

@@ -1,10 +1,10 @@
-"""Importing the package is quick and says nothing."""
+"""Importing the package is fast and prints nothing."""
 
 import subprocess
 import sys
 import textwrap
 
-#: Packages that some calls need; they take long to import, and some of them warn.
+#: Packages that only some calls need: they are slow to import, and some of them warn.
 LATER = ("tqdm", "pandas", "polars", "pyarrow", "matplotlib", "dask", "statsmodels")
 
 
@@ -13,7 +13,7 @@ def run(code):
 
 
 def test_packages_that_only_some_calls_need_are_imported_by_those():
-    # scikit-learn imports some of them by itself.
+    # scikit-learn itself imports some of these packages.
     code = f"""
         import sys, sklearn.model_selection
         before = set(sys.modules)

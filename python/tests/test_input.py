@@ -1,4 +1,4 @@
-"""Data of every kind, and what is said about bad data."""
+"""Data of all supported types, and error messages for bad data."""
 
 import tracemalloc
 
@@ -69,7 +69,7 @@ def test_names_of_frames_are_kept(data, frame):
     assert solve(table, y, 2, exclude="c").features == ["a", "e"]
     model = SparseRegressor(k=2, exclude=["a"]).fit(table, y)
     assert model.result_.features == ["c", "e"]
-    # scikit-learn 1.7, the last for Python 3.10, does not see the names of polars 2.
+    # scikit-learn 1.7, the last version for Python 3.10, does not recognise the names of polars 2.
     if frame != "polars" or not sklearn.__version__.startswith("1.7"):
         assert list(model.feature_names_in_) == NAMES
         assert list(model.get_feature_names_out()) == ["c", "e"]
@@ -103,14 +103,14 @@ def test_sparse_matrices_stay_sparse():
     rng = np.random.default_rng(0)
     rows, columns = 100_000, 20_000
     X = sp.random_array((rows, columns), density=1e-5, rng=rng, format="csr")
-    # Dense, it would take 16 GB.
+    # As a dense array X would take 16 GB.
     y = X @ np.r_[np.zeros(columns - 2), 5.0, -5.0]
     assert list(solve(X, y, 2, method="omp", ridge=1e-9).support) == [columns - 2, columns - 1]
 
 
 def test_a_sparse_matrix_of_the_user_is_not_changed(data):
     X, y = data
-    # Rows out of order, and an entry in two parts.
+    # Rows are out of order, and one entry is split into two.
     parts = sp.csc_array((np.r_[1.0, 2.0, 3.0], np.r_[5, 1, 1], np.r_[0, 3, 3, 3, 3, 3]), shape=X.shape)
     before = parts.indices.copy()
     solve(parts, y, 2)
@@ -169,7 +169,7 @@ def test_features_that_require_others(data):
     table = pd.DataFrame(X, columns=NAMES)
     assert solve(table, y, 1, requires={"a": "b"}).features == ["c"]
     assert solve(table, y, 2, requires={"a": ["b"], "c": ["d"]}).features == ["a", "b"]
-    # What is needed for what is included is included, what needs something excluded is out.
+    # Features required by an included one are included; features that require an excluded one are excluded.
     path = sparse_path(table, y, include="c", requires={"c": "d", "d": ["e"]})
     assert path[0].features == ["c", "d", "e"]
     assert path.ks.tolist() == [3, 4, 5]

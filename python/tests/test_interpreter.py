@@ -1,4 +1,4 @@
-"""Beside a live interpreter: signals, callbacks, threads, memory, logs."""
+"""Searches in a live interpreter: signals, callbacks, threads, memory, logs."""
 
 import logging
 import os
@@ -23,13 +23,13 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
 def hard(seed=0):
-    """An instance that takes far longer than any test."""
+    """Return an instance that takes far longer than any test."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(120, 300)), rng.normal(size=120)
 
 
 class Finger:
-    """Presses Ctrl-C once, from a thread of its own, after it has been told that a search runs."""
+    """Presses Ctrl-C once, from a separate thread, after it has been told that a search is running."""
 
     def __init__(self):
         self._told = threading.Event()
@@ -40,11 +40,11 @@ class Finger:
         os.kill(os.getpid(), signal.SIGINT)
 
     def tell(self, *_):
-        """Tell it; a callback, too."""
+        """Tell the finger that a search is running; usable as a callback."""
         self._told.set()
 
 
-# A search runs when it calls back for the first time.
+# The first callback shows that the search is running.
 CHILD = """
 import signal, sys
 sys.path.insert(0, {tests!r})
@@ -186,11 +186,11 @@ def test_ctrl_c_ends_prices_with_what_is_known():
 
 @posix
 def test_ctrl_c_ends_a_search_that_calls_nobody():
-    """The finger is told before the search begins, and cannot move before the search has let go of the interpreter."""
+    """The finger is told before the search begins, but can only run after the search has released the GIL."""
     job = Job(read(*hard(), labels=False), Options())
     settings = Options().settings()
     before = sys.getswitchinterval()
-    # Nobody is made to let go.
+    # No thread is forced to release the GIL.
     sys.setswitchinterval(1e6)
     try:
         finger = Finger()
@@ -295,7 +295,7 @@ def test_n_jobs_is_the_number_of_searches():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 30)), rng.normal(size=60)
     SparseRegressorCV(ks=4, n_jobs=3, callback=callback).fit(X, y)
-    # The last fit, on all rows, is on the thread of the caller.
+    # The final fit, on all rows, runs on the calling thread.
     assert threading.get_ident() in threads
     assert len(threads) <= 1 + 3
 
@@ -324,7 +324,7 @@ def test_memory_does_not_grow_over_a_thousand_fits():
     fits(50)
     before = resident()
     fits(1000)
-    # One copy of the data kept a fit would be 160 MB.
+    # If every fit kept a copy of the data, that would be 160 MB.
     assert resident() - before < 16e6
 
 
@@ -352,6 +352,6 @@ def test_silent_unless_asked(capfd):
     assert "path: 100%" in capfd.readouterr().err
     SparseRegressorCV(ks=2, verbose=1).fit(X, y)
     shown = capfd.readouterr().err
-    # Three sizes on five folds.
+    # The bar covers three sizes on five folds.
     assert "searches: 100%" in shown
     assert "15/15" in shown

@@ -1,4 +1,4 @@
-"""How good a model is: the measures are those of scikit-learn, and held-out rows teach the model nothing."""
+"""Metrics: they agree with scikit-learn, and held-out rows do not affect the model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_groups_and_offsets_are_in_the_predictions() -> None:
     scores = X @ result.coef + result.intercept + OFFSET
     found = result.metrics["training"]
     assert found["rmse"] == pytest.approx(metrics.root_mean_squared_error(Y, scores))
-    # An offset is no merit of the features: the model without any has it, too.
+    # The offset is not credited to the features: the model without features has it, too.
     residual = Y - OFFSET
     assert found["deviance_explained"] == pytest.approx(1 - np.mean((Y - scores) ** 2) / np.var(residual))
 
@@ -83,7 +83,7 @@ def test_huber_explains_its_own_loss() -> None:
 
 
 def _held(share: float, seed: int, labels: bool, weights: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """Find the rows that are held out, by their effect: a row that is not may change the model, one that is may not."""
+    """Return the mask of the held-out rows."""
     from l0star import _core
 
     y = np.where(LABELS == "yes", 1.0, -1.0) if labels else Y

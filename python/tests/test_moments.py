@@ -1,4 +1,4 @@
-"""Fits of moments are the fits of the rows that they are of."""
+"""Fits of moments agree with fits of their rows."""
 
 import copy
 import itertools
@@ -29,7 +29,7 @@ NAMES = [f"f{j}" for j in range(8)]
 
 @pytest.fixture
 def rows():
-    """Features far from zero, a target, weights."""
+    """Return features far from zero, a target and weights."""
     rng = np.random.default_rng(3)
     X = 1e6 + rng.normal(size=(3000, 8)) + 0.5 * rng.normal(size=(3000, 1))
     y = (X[:, 1] - 1e6) - 2 * (X[:, 4] - 1e6) + 0.5 * rng.normal(size=3000)

@@ -1,4 +1,4 @@
-"""Several classes: fits are those of SciPy, and the estimator behaves as scikit-learn's do."""
+"""Several classes: fits agree with SciPy, and the estimator behaves like scikit-learn's."""
 
 import contextlib
 import sqlite3
@@ -31,7 +31,7 @@ def draw(rows=40, columns=5, classes=3, seed=0):
 
 
 def least(X, y, support, ridge, weights):
-    """Give the least objective of a support, by its definition."""
+    """Return the smallest objective of a support, by its definition."""
     share, classes = weights / weights.sum(), y.max() + 1
     A = X[:, support]
 
@@ -88,7 +88,7 @@ def test_two_labels_have_half_the_coefficients_of_the_logistic_loss():
     X, y = draw(classes=2)
     both = solve(X, y, k=2, loss="multinomial", ridge=0.02)
     one = solve(X, y, k=2, loss="logistic", ridge=0.01)
-    # (c, -c) with the ridge of both is 2c with half of it.
+    # Coefficients (c, -c) with the ridge on both correspond to 2c with half the ridge.
     np.testing.assert_allclose(both.coef[1] - both.coef[0], one.coef, atol=1e-6)
     assert both.objective == pytest.approx(one.objective)
 
@@ -201,18 +201,18 @@ def test_offsets_are_those_of_scipy(seed):
 @pytest.mark.parametrize("standardize", [True, False])
 def test_standard_errors_without_the_ridge_are_those_of_statsmodels(standardize):
     X, y = draw(rows=300)
-    # Far from 0: the intercepts take up much of it.
+    # The column is far from 0, so the intercepts become large.
     X[:, 0] += 1000.0
     result = solve(X, y, k=2, loss="multinomial", refit=True, ridge=0.01, standardize=standardize)
     assert result.refit
     A = sm.add_constant(X[:, result.support] - X[:, result.support].mean(axis=0))
     fit = sm.MNLogit(y, A).fit(disp=False, method="newton", tol=1e-12)
-    # Coefficients relative to class 0, class after class; those that add up to 0 are C times these.
+    # statsmodels has coefficients relative to class 0, class by class; C maps them to those that sum to 0.
     centred = np.vstack([np.zeros(2), np.eye(2)]) - 1 / 3
     C = np.kron(centred, np.eye(3))
     params = C @ np.asarray(fit.params).T.ravel()
     cov = C @ np.asarray(fit.cov_params()) @ C.T
-    # From centred columns to those of the data.
+    # J maps the coefficients of centred columns to those of the data.
     J = np.kron(np.eye(3), np.array([[1, *-X[:, result.support].mean(axis=0)], [0, 1, 0], [0, 0, 1]]))
     params, errors = (J @ params).reshape(3, 3), np.sqrt(np.diag(J @ cov @ J.T)).reshape(3, 3)
     summary = result.summary()

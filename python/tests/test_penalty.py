@@ -18,7 +18,7 @@ def instance(seed, n=40, d=8):
 
 
 def least(X, y, columns, ridge):
-    """The least objective of a set of columns, without an intercept."""
+    """Return the smallest objective of a set of columns, without an intercept."""
     A, n = X[:, list(columns)], len(y)
     x = np.linalg.solve(A.T @ A / n + ridge * np.eye(A.shape[1]), A.T @ y / n)
     r = y - A @ x

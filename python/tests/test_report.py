@@ -1,4 +1,4 @@
-"""One page that needs nothing else, the same as the command's."""
+"""Reports: one self-contained page, the same as the command's."""
 
 import json
 import pickle
@@ -107,7 +107,7 @@ def test_lists_prices_and_constraints(diabetes, page):
 
 
 def test_a_path_is_about_the_size_that_a_criterion_chooses(diabetes, page, tmp_path):
-    # The file of one run is not part of the call that gives the same.
+    # The checkpoint of a run is not part of the call that reproduces the result.
     path = sparse_path(*diabetes, k_max=5, checkpoint=tmp_path / "path.ckpt")
     html, data = page(path, "bic")
     best = path.best("bic")

@@ -1,4 +1,4 @@
-"""What one can look at."""
+"""Results: fields, text, tables and plots."""
 
 import json
 import pickle
@@ -54,7 +54,7 @@ def test_fields_are_those_of_the_command():
         "method",
         "warnings",
     ]
-    # What `l0star fit data/diabetes.csv --target target -k 5` prints.
+    # The output of `l0star fit data/diabetes.csv --target target -k 5`.
     assert fields["support"] == ["sex", "bmi", "bp", "s3", "s5"]
     assert fields["objective"] == pytest.approx(1457.718228, abs=1e-5)
     assert fields["relative_gap"] <= 1e-9
@@ -77,7 +77,7 @@ def test_repr_and_str_say_what_is_proved(result):
     assert "(intercept)" in text
 
 
-#: What is said of the objective 1 with the bound 0.98.
+#: Headlines for the objective 1 with the bound 0.98.
 HEADLINES = {
     "optimal": "proved optimal: no model with at most 1 feature is better",
     "gap_reached": "within the allowed gap: at most 2.1 % above the optimum",
@@ -198,7 +198,7 @@ def test_a_time_limit_is_for_the_whole_path():
     assert path.ks.tolist() == list(range(13))
     assert (np.diff(path.objectives) <= 0).all()
     assert all(result.lower_bound <= result.objective for result in path)
-    # What is proved of one size holds for every smaller one.
+    # A bound that is proved for one size holds for every smaller size.
     assert (np.diff([result.lower_bound for result in path]) <= 0).all()
 
 
@@ -325,7 +325,7 @@ def test_plots(diabetes, result):
 
 
 def _boxes(ax):
-    """Give the box of the figure, and those of the labels of both axes."""
+    """Return the box of the figure, and those of the labels of both axes."""
     ax.figure.canvas.draw()
     found = []
     for axis in (ax.xaxis, ax.yaxis):
@@ -382,7 +382,7 @@ def test_a_limit_warns_and_keeps_a_valid_bound():
 
 
 def test_the_limit_of_double_precision_warns():
-    # Without an intercept, the residuals are lost in the rounding of the bounds.
+    # Without an intercept, the residuals are below the rounding error of the bounds.
     shifts = [[1, 3, 2, 4], [5, -2, 7, 1], [-3, 4, -4, 0], [2, 1, 9, -4], [-6, 6, 1, 5], [8, -5, -2, 3]]
     data = 1e9 + np.array(shifts, dtype=float)
     with pytest.warns(ConvergenceWarning, match="limit of double precision: .*; rescale the columns"):

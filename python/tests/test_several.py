@@ -1,4 +1,4 @@
-"""Several responses: fits are those of NumPy, and every face of the estimator has a column for each."""
+"""Several responses: fits agree with NumPy, and all results of the estimator have one column per response."""
 
 import contextlib
 import sqlite3
@@ -26,7 +26,7 @@ def draw(rows=50, columns=6, responses=3, seed=0):
 
 
 def least(X, Y, support, ridge, weights):
-    """Give the least objective of a support, by its definition: standardised columns and responses, free intercepts."""
+    """Return the smallest objective of a support, with standardised columns and responses and free intercepts."""
     share = weights / weights.sum()
     X, Y = X - share @ X, Y - share @ Y
     Y = Y / np.sqrt(share @ Y**2)

@@ -37,12 +37,12 @@ CHECKED = [
     SparseClassifier(),
     SparseClassifier(loss="squared-hinge"),
     SparseRegressorCV(ks=3, cv=3),
-    # Three classes, twice as many columns as rows: with less ridge proofs take long.
+    # There are three classes, and twice as many columns as rows: proofs take long with a smaller ridge.
     SparseClassifierCV(ks=3, cv=3, ridges=0.1),
 ]
 
 
-# No check is skipped, and none is expected to fail.
+# No check is skipped or expected to fail.
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator, check):
@@ -123,7 +123,7 @@ def test_constraints_and_lists(diabetes):
     assert chosen.coef_[2] <= 300
     assert len(chosen.solutions_) == 3
     assert len(SparseRegressor(k=2).fit(X, y).solutions_) == 1
-    # Six columns stand alone, one of them free; four are one feature.
+    # Six columns are separate features, one of them free; the other four are one feature.
     assert SparseRegressorCV(ks=99, **constraints).fit(X, y).cv_results_["param_k"].tolist() == list(range(7))
 
 

@@ -1,4 +1,4 @@
-"""Every resample has its own best model: compared with brute force, and with what numpy makes of them."""
+"""The best models of resamples, compared with brute force, and their summary, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from l0star import Stability, solve, stability
 
 RNG = np.random.default_rng(2)
 BASE = RNG.normal(size=(60, 2))
-# The third column says nearly what the first one says: they stand for each other.
+# The third column is nearly equal to the first one, so each can replace the other.
 X = np.column_stack([BASE[:, 0], BASE[:, 1], BASE[:, 0] + 0.05 * RNG.normal(size=60), RNG.normal(size=(60, 2))])
 Y = X @ [1.0, -0.7, 0, 0, 0] + RNG.normal(size=60)
 LABELS = np.where(Y > 0, "b", "a")
@@ -23,7 +23,7 @@ WEIGHTS = RNG.integers(1, 4, size=60).astype(float)
 
 
 def _best(weights: NDArray[Any], k: int, ridge: float) -> tuple[tuple[int, ...], NDArray[Any]]:
-    """The best model by enumeration, from the normal equations on standardised columns."""
+    """Return the best model by enumeration, from the normal equations on standardised columns."""
     p = weights / weights.sum()
     mean = p @ X
     scale = np.sqrt(p @ (X - mean) ** 2)
@@ -42,7 +42,7 @@ def _best(weights: NDArray[Any], k: int, ridge: float) -> tuple[tuple[int, ...],
 
 
 def _weights(own: NDArray[Any] | None, count: int, **options: Any) -> list[NDArray[Any]]:
-    """Recover the weights of each resample: the coefficient of an indicator tells how often a row was drawn."""
+    """Recover the weights of each resample: the coefficient of a row's indicator shows how often it was drawn."""
     rows = np.eye(60)
     target = np.arange(60.0)
     found = []
@@ -61,7 +61,7 @@ def _weights(own: NDArray[Any] | None, count: int, **options: Any) -> list[NDArr
         )
         found.append(result.coefs[:, 0] / (row + 1))
     share = np.array(found)
-    # share = p / (p + 1), p the row's share of all weights.
+    # share = p / (p + 1), where p is the row's share of all weights.
     return list((share / (1 - share)).T)
 
 
@@ -125,7 +125,7 @@ def test_a_run_that_is_stopped_goes_on_from_its_file(tmp_path: Path) -> None:
     assert whole.status == "complete"
     np.testing.assert_array_equal(whole.coefs[: part.n_resamples], part.coefs)
     np.testing.assert_allclose(whole.coefs, straight.coefs, rtol=1e-9)
-    # More resamples than before are the ones that were, and others.
+    # A run with more resamples keeps the earlier ones and adds others.
     more = stability(X, Y, k=2, resamples=40, resume=file)
     np.testing.assert_array_equal(more.coefs[:30], whole.coefs)
     with pytest.raises(ValueError, match="other data, options or resamples"):

@@ -1,4 +1,4 @@
-"""Column stores: the same models and proofs as from arrays in memory, and damage that shows."""
+"""Column stores: the same models and proofs as from arrays in memory, and detection of damage."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor

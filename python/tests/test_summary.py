@@ -1,4 +1,4 @@
-"""What coefficients are worth: without the ridge they, their standard errors and intervals are those of statsmodels."""
+"""Summaries: without the ridge, coefficients, standard errors and intervals agree with statsmodels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEIGHTS = RNG.uniform(0.2, 3, size=120)
 
 
 def _compare(summary: Any, fit: Any) -> None:
-    """The command's order is features, then the intercept; here the constant comes first."""
+    """Compare a summary with statsmodels: the command has the intercept last, statsmodels the constant first."""
     order = [*range(1, len(fit.params)), 0]
     interval = np.asarray(fit.conf_int())[order]
     np.testing.assert_allclose(summary["coefficient"], np.asarray(fit.params)[order], rtol=1e-6)
@@ -31,7 +31,7 @@ def _compare(summary: Any, fit: Any) -> None:
 @pytest.mark.parametrize("weights", [None, WEIGHTS, 1000 * WEIGHTS])
 @pytest.mark.parametrize("standardize", [True, False])
 def test_least_squares(weights: NDArray[Any] | None, standardize: bool) -> None:
-    # A large ridge, so that the fit without it is another one.
+    # A large ridge, so that the fit without it differs.
     ridge = 0.5 if standardize else 1e-4
     result = solve(X, Y, k=3, refit=True, sample_weight=weights, ridge=ridge, standardize=standardize)
     assert result.refit

@@ -1,4 +1,4 @@
-"""What a fit says of data that it can use but should not be trusted with: the command's words, in Python's terms."""
+"""Warnings about data for which a fit should not be trusted: the command's messages, in Python's terms."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test` and `cargo xtask deny`: the first failure ends them.
+//! `cargo xtask test` and `cargo xtask deny`: both end at the first failure.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use xtask::{python, report, tools};
 
 /// Checks the format, lints, documentation, tests and licences of the Rust crates, then those of the Python package.
 pub fn test() -> Result<(), String> {
-    // Installing Python's packages is mostly waiting: it is done by the time the compiler is.
+    // Installing Python's packages is mostly waiting, so it runs while the compiler works.
     let packages = thread::spawn(python::environment);
     rust()?;
     packages
@@ -34,7 +34,7 @@ fn rust() -> Result<(), String> {
             "warnings",
         ]),
     )?;
-    // What the first command of the README builds has fewer features, and must not greet a newcomer with warnings.
+    // The first command of the README builds fewer features, and it must not show warnings to a new user.
     run(
         "lints of the lean build",
         &mut cargo(&[
@@ -61,7 +61,7 @@ fn rust() -> Result<(), String> {
     deny()
 }
 
-/// Licences, duplicate versions, sources and known vulnerabilities of the dependencies.
+/// Checks licences, duplicate versions, sources and known vulnerabilities of the dependencies.
 pub fn deny() -> Result<(), String> {
     let program = tools::cargo_deny()?;
     let check = |what: &[&str]| {
@@ -77,8 +77,8 @@ pub fn deny() -> Result<(), String> {
     advisories(&program, &mut check(&["advisories", "--disable-fetch"]))
 }
 
-/// Known vulnerabilities, where the database of them can be had: it is on the network, and a machine without one has to be
-/// able to run the tests.
+/// Checks for known vulnerabilities if their database can be downloaded. A machine without a network must still be able
+/// to run the tests.
 fn advisories(program: &Path, check: &mut Command) -> Result<(), String> {
     let fetched = Command::new(program)
         .args(["--log-level", "off", "fetch", "db"])

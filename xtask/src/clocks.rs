@@ -1,11 +1,11 @@
-//! No test reads a clock, sleeps or polls: on a busy machine such a test fails, or tests less than it says.
+//! Checks that no test reads a clock, sleeps or polls: on a busy machine it would fail, or test less than it claims.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use xtask::step::root;
 
-/// What a test must not contain.
+/// Words that a test must not contain.
 const WORDS: &[&str] = &[
     "Instant::now",
     "SystemTime::now",
@@ -34,7 +34,7 @@ Tests wait for events, not for time to pass, and never look whether something ha
 - a time limit is 0, or far less than the search takes, or so large that it cannot matter;
 - a line, a message, a lock or the end of a process is awaited without a limit: a hang is for the CI to end.";
 
-/// All files below a folder.
+/// Collects all files below a folder.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -46,7 +46,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The line at which the tests in a file begin, if it has any: at its top, or where its source ends.
+/// Returns the line where the tests of a file begin, if it has any: its first line, or the end of the code.
 fn tests_begin(path: &Path, text: &str) -> Option<usize> {
     let name = path.file_name()?.to_str()?;
     let is_in = |folder: &str| path.iter().any(|part| part == folder);

@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: the documentation site, in `target/site`. Pages and links that do not fit together are errors.
+//! `cargo xtask docs`: builds the documentation site in `target/site`. Inconsistent pages and links are errors.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use xtask::step::{self, cargo, root, run};
 
 const REQUIREMENTS: &str = "xtask/src/docs/requirements.txt";
 
-/// The package that carries data sets of the notebooks; the notebooks read its files and need nothing that it requires.
+/// Package with the data sets of the notebooks. They read its files and need none of its dependencies.
 const DATA: &str = "ISLP==0.6.0";
 
 /// Runs the notebooks, documents the engine, and builds the site.
@@ -34,7 +34,7 @@ pub fn build() -> Result<(), String> {
             .args(["-m", "mkdocs", "build", "--clean", "--quiet"])
             .env("L0STAR", program)
             .env("NOTEBOOKS", notebooks)
-            // A notice about the future of its generator is of no interest here.
+            // The notice about the future of the site generator is irrelevant here.
             .env("NO_MKDOCS_2_WARNING", "1"),
     )?;
     let site = root().join("target").join("site");
@@ -45,7 +45,7 @@ pub fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// Copies a folder with everything in it.
+/// Copies a folder with its contents.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

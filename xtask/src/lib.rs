@@ -1,9 +1,9 @@
-//! What the project's own commands share.
+//! The shared parts of the project's own commands.
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`step`] | one program run as one step |
-//! | [`tools`] | programs that checks need and Cargo does not bring |
+//! | [`step`] | a program run as one step |
+//! | [`tools`] | programs that the checks need and Cargo does not provide |
 //! | [`report`] | the pages of `--report` in a real browser |
 //! | [`python`] | the Python package: environment, wheel, tests |
 

@@ -1,11 +1,11 @@
-//! Links of documents lead somewhere, and every page of `docs` is in the navigation of the site.
+//! Checks that links in documents lead somewhere, and that every page of `docs` is in the site's navigation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use xtask::step::root;
 
-/// The Markdown files below a folder.
+/// Collects the Markdown files below a folder.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -34,7 +34,7 @@ fn all() -> Vec<PathBuf> {
     found
 }
 
-/// The text outside blocks of code.
+/// Returns the lines outside code blocks.
 fn prose(text: &str) -> Vec<&str> {
     let mut is_code = false;
     let mut lines = Vec::new();
@@ -48,7 +48,7 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Where the links of a line lead.
+/// Returns the targets of the links in a line.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| {
         let (target, _) = rest.split_once(')')?;
@@ -56,7 +56,7 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The anchor that forges and the site make of a heading.
+/// Returns the anchor that forges and the site generate for a heading.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     text.chars()
@@ -89,7 +89,7 @@ fn every_link_leads_somewhere() {
             } else {
                 folder.join(path)
             };
-            // The reference of the command and rustdoc are made with the site.
+            // The command reference and rustdoc are generated with the site.
             let is_made = path.ends_with("command.md") || path.contains("rustdoc/");
             let is_there = to.exists()
                 && (wanted.is_empty() || has_anchor(&fs::read_to_string(&to).unwrap(), wanted));

@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask test`, `wheel`, `docs`, `release`, `report`, `results`, `deny`; and `bench`, `soak` and
-//! `attack`, which another program does (`src/trials.rs`).
+//! The project's own commands: `cargo xtask test`, `wheel`, `docs`, `release`, `report`, `results`, `deny`. It passes
+//! `bench`, `soak` and `attack` on to another program (`src/trials.rs`).
 
 mod checks;
 #[cfg(test)]
@@ -76,7 +76,7 @@ enum Command {
     },
 }
 
-/// Arguments that the program of the engine reads.
+/// Arguments that are passed on to the program with the engine.
 #[derive(Debug, Args)]
 struct HandedOn {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

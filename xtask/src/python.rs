@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::report;
 use crate::step::{self, root, run, run_in};
 
-/// Tried in this order; `PYTHON` comes first when it is set.
+/// Names of interpreters, tried in this order after `PYTHON`, if it is set.
 const PROGRAMS: &[&str] = &[
     "python3",
     "python",
@@ -20,14 +20,14 @@ const PROGRAMS: &[&str] = &[
 
 const OLDEST: (u32, u32) = (3, 10);
 
-/// Python files that are not part of the package, under the rules of the package.
+/// Python files outside the package that follow its rules.
 const ELSEWHERE: &[&str] = &[
     "--config=python/pyproject.toml",
     "docs/notebooks",
     "xtask/src",
 ];
 
-/// Format, lints and types, then the package, installed, with every test and every example of its documentation.
+/// Checks format, lints and types, then installs the package and runs its tests and the examples of its documentation.
 pub fn test() -> Result<(), String> {
     let python = environment()?;
     let step = |name: &str, arguments: &[&str]| {
@@ -48,7 +48,7 @@ pub fn test() -> Result<(), String> {
     step(
         "lints of notebooks and scripts",
         &[
-            // Cells of text are long comments; a notebook has no docstring.
+            // Text cells are long comments, and a notebook has no docstring.
             &["ruff", "check", "--quiet", "--ignore", "D,E501,I001"][..],
             ELSEWHERE,
         ]
@@ -78,38 +78,39 @@ pub fn test() -> Result<(), String> {
     report::check_python(&python)
 }
 
-/// Builds the wheel, one for every Python from 3.10 on.
+/// Builds the wheel, a single one for every Python from 3.10 on.
 pub fn wheel() -> Result<(), String> {
     let wheel = build(&environment()?)?;
     eprintln!("==> {}", wheel.display());
     Ok(())
 }
 
-/// The interpreter of the environment for tests, with the package as it is now.
+/// Returns the interpreter of the test environment, with the current package installed.
 pub fn installed() -> Result<PathBuf, String> {
     let python = environment()?;
     install_in(&python)?;
     Ok(python)
 }
 
-/// Installs the package as it is now in another environment.
+/// Installs the current package in another environment.
 pub fn install_in(python: &Path) -> Result<(), String> {
     install(python, &build(&environment()?)?)
 }
 
-/// The interpreter of the environment for tests, which is made if it is not there.
+/// Returns the interpreter of the test environment, which is created if necessary.
 pub fn environment() -> Result<PathBuf, String> {
     environment_for("python", "python/requirements-dev.txt", &[])
 }
 
-/// The interpreter of the virtual environment `target/NAME` with pinned requirements in it, and packages whose own requirements
-/// are not wanted; made when it is not there yet.
+/// Returns the interpreter of the virtual environment `target/NAME`, which is created if necessary.
+///
+/// It has the pinned `requirements`, and the packages `alone`, whose own requirements are not installed.
 pub fn environment_for(name: &str, requirements: &str, alone: &[&str]) -> Result<PathBuf, String> {
     let (program, version) = interpreter()?;
     let requirements = root().join(requirements);
     let wanted = fs::read_to_string(&requirements)
         .map_err(|error| format!("cannot read {}: {error}", requirements.display()))?;
-    // What is in the environment: another interpreter or other requirements make another environment.
+    // The contents of the environment; another interpreter or other requirements need a new one.
     let wanted = format!("{program} {version}\n{wanted}\n{}", alone.join("\n"));
 
     let folder = root().join("target").join(name);
@@ -134,7 +135,7 @@ pub fn environment_for(name: &str, requirements: &str, alone: &[&str]) -> Result
     Ok(python)
 }
 
-/// An empty virtual environment, and its interpreter.
+/// Creates an empty virtual environment and returns its interpreter.
 pub fn create(folder: &Path) -> Result<PathBuf, String> {
     let (program, _) = interpreter()?;
     run(
@@ -154,7 +155,7 @@ fn python_of(environment: &Path) -> PathBuf {
     }
 }
 
-/// The first interpreter that is new enough.
+/// Returns the first interpreter that is new enough.
 pub fn interpreter() -> Result<(String, String), String> {
     let asked = std::env::var("PYTHON").ok();
     let programs = asked
@@ -176,7 +177,7 @@ pub fn interpreter() -> Result<(String, String), String> {
     Err("no Python 3.10 or later found: install one, or name it in the variable PYTHON".to_owned())
 }
 
-/// `pip install` in an environment.
+/// Returns the command `pip install` of an environment.
 pub fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args([
@@ -189,10 +190,10 @@ pub fn pip(python: &Path) -> Command {
     command
 }
 
-/// Builds the wheel and gives its path.
+/// Builds the wheel and returns its path.
 fn build(python: &Path) -> Result<PathBuf, String> {
     let out = root().join("target").join("wheels");
-    // A wheel of another version must not be taken for this one's.
+    // A wheel of another version must not be mistaken for this one.
     if out.exists() {
         fs::remove_dir_all(&out)
             .map_err(|error| format!("cannot empty {}: {error}", out.display()))?;
@@ -214,11 +215,13 @@ fn build(python: &Path) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("maturin left no wheel in {}", out.display()))
 }
 
-/// Installs what a wheel would install, around the bindings of the dev profile: they share what the Rust tests have built and
-/// check more, whereas a wheel takes minutes to build. `cargo xtask release --dry-run` tests the real one.
+/// Installs what a wheel would install, with the bindings of the dev profile.
+///
+/// These share what the Rust tests have built and check more, whereas a wheel takes minutes to build.
+/// `cargo xtask release --dry-run` tests the real one.
 fn install_for_tests(python: &Path) -> Result<(), String> {
     if !cfg!(target_os = "linux") {
-        // Linking an extension takes options that maturin knows.
+        // Linking an extension needs options that maturin knows.
         return install(python, &build(python)?);
     }
     let library = step::bindings()?;
@@ -254,7 +257,7 @@ fn install_for_tests(python: &Path) -> Result<(), String> {
             files.push(format!("l0star/{}", name.to_string_lossy()));
         }
     }
-    // With a list of its files, pip can replace the package by a wheel.
+    // With a list of its files, pip can replace the package with a wheel.
     let version = env!("CARGO_PKG_VERSION");
     let record: String = files.iter().map(|file| format!("{file},,\n")).collect();
     fs::write(
@@ -265,7 +268,7 @@ fn install_for_tests(python: &Path) -> Result<(), String> {
     .map_err(say)
 }
 
-/// Where packages of an environment are.
+/// Returns the folder of the packages of an environment.
 fn site_packages(python: &Path) -> Result<PathBuf, String> {
     let script = "import sysconfig; print(sysconfig.get_path('platlib'))";
     let output = Command::new(python)

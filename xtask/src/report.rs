@@ -1,4 +1,4 @@
-//! `cargo xtask report`: the pages of `--report` in a real browser, and the pictures of them in `docs`.
+//! `cargo xtask report`: checks the pages of `--report` in a real browser, and takes their pictures for `docs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use crate::step::{self, root, run};
 use crate::tools;
 
-/// Where the pages go, from the root: they show the names of their files.
+/// Folder of the pages, relative to the root, as they show the names of their files.
 const FOLDER: &str = "target/report";
 
-/// The widths that every page has to fit into: two phones, a tablet, a desk.
+/// Widths that every page has to fit: two phones, a tablet, a desktop.
 const WIDTHS: [u32; 4] = [360, 390, 768, 1280];
 
-/// What a page is made from, which panels it has to show and what it has to say.
+/// A page: its data and command, the panels that it must show, and the text that it must contain.
 struct Page {
     name: &'static str,
     data: Data,
@@ -23,11 +23,11 @@ struct Page {
     says: &'static str,
 }
 
-/// Where the rows of a page come from.
+/// Source of the rows of a page.
 enum Data {
-    /// A file of the project.
+    /// A data file of the project.
     File(&'static str),
-    /// What `l0star generate` makes.
+    /// Data from `l0star generate`.
     Generated(&'static str),
     /// Text columns, very long names, and names of wide characters.
     Names,
@@ -166,14 +166,14 @@ const PAGES: [Page; 16] = [
     },
 ];
 
-/// The pictures: which page, how large, in the dark or not.
+/// The pictures: file, page, size, and whether it is in dark mode.
 const PICTURES: [(&str, &str, &str, bool); 3] = [
     ("report-light.png", "regression", "900,776", false),
     ("report-dark.png", "labels", "900,1200", true),
     ("report-phone.png", "regression", "500,1500", false),
 ];
 
-/// Makes the pages, checks them and writes the pictures.
+/// Creates the pages, checks them and takes the pictures.
 pub fn pictures() -> Result<(), String> {
     let browser = tools::chromium()?;
     let folder = pages(&browser)?;
@@ -187,7 +187,7 @@ pub fn pictures() -> Result<(), String> {
         if is_dark {
             command.arg("--blink-settings=preferredColorScheme=0");
         }
-        // What a browser says of buses that it misses is of no interest here.
+        // The browser's messages about missing buses are irrelevant here.
         let command = command.stderr(Stdio::null());
         run(picture, command.arg(address(&folder, page)))?;
     }
@@ -199,7 +199,7 @@ pub fn check() -> Result<(), String> {
     with_browser(|browser| pages(browser).map(|_| ()))
 }
 
-/// Checks a page of the Python package, which `python` has installed.
+/// Checks a page made by the Python package installed for `python`.
 pub fn check_python(python: &Path) -> Result<(), String> {
     with_browser(|browser| {
         let folder = folder()?;
@@ -226,7 +226,7 @@ solve(X, y, 4, loss='logistic', standardize=True, top=5, prices=True).report(sys
     })
 }
 
-/// A developer who may not install a browser is told that the pages are not looked at; elsewhere nothing is left out.
+/// Runs a check that needs a browser. Without one, a developer is told that it is skipped; in CI that is an error.
 fn with_browser(check: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
     match tools::chromium() {
         Ok(browser) => check(&browser),
@@ -238,7 +238,7 @@ fn with_browser(check: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), S
     }
 }
 
-/// Makes every page and looks at it.
+/// Creates and checks every page.
 fn pages(browser: &Path) -> Result<PathBuf, String> {
     let folder = folder()?;
     let program = step::command("report", false)?;
@@ -276,7 +276,7 @@ fn folder() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Rows with a column of text and names that no line is long enough for.
+/// Returns rows with a text column and names too long for any line.
 fn names() -> String {
     let endless = "an_unbroken_name_without_end_".repeat(12);
     let spoken = "a name of many words ".repeat(12);
@@ -292,7 +292,7 @@ fn names() -> String {
     text
 }
 
-/// Runs the command; that a search was stopped is a result like others.
+/// Runs the command; a stopped search is a valid result.
 fn l0star(program: &Path, words: &str, option: &str, file: &Path) -> Result<(), String> {
     const STOPPED: i32 = 4;
     eprintln!("==> {words}");
@@ -308,7 +308,7 @@ fn l0star(program: &Path, words: &str, option: &str, file: &Path) -> Result<(), 
     }
 }
 
-/// Looks at a page in every width: its panels are drawn, nothing is too wide or cut off, and it does not complain.
+/// Checks a page at every width: its panels are drawn, nothing is too wide or cut off, and it logs nothing.
 fn look(
     browser: &Path,
     folder: &Path,

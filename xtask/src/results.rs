@@ -1,4 +1,4 @@
-//! `cargo xtask results`: the pages of `docs/results`, made by the commands that a reader can run too.
+//! `cargo xtask results`: creates the pages of `docs/results` with commands that a reader can run too.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use xtask::python;
 use xtask::step::{self, cargo, root};
 
-/// One of the two pages.
+/// One of the two result pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// The paper's experiments
@@ -19,7 +19,7 @@ pub enum Part {
     Peers,
 }
 
-/// Runs what is asked for; numbers go to `target/results`, pages and figures to `docs/results` too.
+/// Runs the requested parts. Numbers go to `target/results`, and pages and figures also to `docs/results`.
 pub fn run(
     instances: u64,
     only: Option<Part>,
@@ -62,7 +62,7 @@ pub fn run(
     publish(&work, &root().join("docs").join("results"))
 }
 
-/// Copies pages, the figures that they show, and the results of the race, which are few.
+/// Copies pages, their figures, and the few results of the race.
 fn publish(from: &Path, to: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", to.display());
     fs::create_dir_all(to).map_err(failed)?;

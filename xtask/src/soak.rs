@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: random small problems against brute force, as many as asked for.
+//! `cargo xtask soak`: compares any number of small random problems with brute force.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use l0star::{
     Run, Settings, Solution, Status, Use, loss, prices, solve, solve_observed,
 };
 
-/// The generator of the test suite.
+/// The problem generator of the test suite.
 #[path = "../../crates/l0star/tests/engine/common/mod.rs"]
 pub mod common;
 
@@ -22,16 +22,17 @@ mod rows;
 mod several;
 mod wide;
 
-/// Losses come in turn: what else comes in turn does so for each of them.
+/// Number of losses, which take turns. Other choices also take turns, separately for each loss.
 const TURNS: u64 = (loss::NAMES.len() + loss::JOINT_NAMES.len() + several::NAMES.len()) as u64;
 
-/// Every loss, and what else is drawn, in the order of its turn.
+/// Returns all losses and other kinds of problems, in the order of their turns.
 pub fn losses() -> Vec<&'static str> {
     [loss::NAMES, loss::JOINT_NAMES, several::NAMES].concat()
 }
 
-/// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone, or of one
-/// loss alone.
+/// Checks `cases` problems from `seed` on, with losses and methods in turn.
+///
+/// The problems can be restricted to those with fewer rows than columns, or to one loss.
 pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result<(), String> {
     let mut wrong = 0;
     for case in 0..cases {
@@ -76,7 +77,8 @@ pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result
         for settings in &all {
             look(&drawn.problem, settings, &drawn.words);
         }
-        // The same data with groups, bounds, heredity and forced features, and with prices, too; what cannot be is refused.
+        // The same data with groups, bounds, heredity and forced features, and also with prices; invalid ones are
+        // refused.
         let ruled = common::ruled_case(seed.wrapping_add(case), loss);
         let priced = priced::priced_case(seed.wrapping_add(case), loss, case % 3 > 0);
         let exact = |settings: &&Settings| settings.method == Method::BestFirst;
@@ -100,7 +102,7 @@ pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result
             wrong += 1;
             println!("WRONG working sets: {}: {message}", drawn.words);
         }
-        // A third of the problems with the three best models, a third with all sizes in one path, a third with all prices.
+        // A third of the problems checks the three best models, a third all sizes in one path, a third all prices.
         for (problem, words) in [Some((&drawn.problem, &drawn.words))]
             .into_iter()
             .chain([&ruled, &priced.case].map(|other| {
@@ -131,9 +133,11 @@ pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result
     Err(format!("{wrong} wrong results"))
 }
 
-/// Every exact method, the default with and without screening; for every fourth problem two threads (starting them takes longer than the search), for another
-/// fourth a search that is stopped after every other node, written down and resumed; one more fourth goes on from checkpoints
-/// as a kill leaves them ([`check_killed`]).
+/// Returns the configurations to check: every exact method, the default with and without screening.
+///
+/// A quarter of the problems adds two threads, which take longer to start than the search. Another quarter adds a
+/// search that is stopped after every other node, saved and resumed. One more resumes from checkpoints such as a
+/// killed run leaves ([`check_killed`]).
 fn configurations(case: u64) -> Vec<Settings> {
     let two = Settings {
         threads: NonZeroUsize::new(2),
@@ -154,7 +158,7 @@ fn configurations(case: u64) -> Vec<Settings> {
         Settings::new(Method::Paper),
         sga,
     ];
-    // Every loss has its share.
+    // Every loss gets its share.
     match case / TURNS % 4 {
         0 => all.push(two),
         2 => all.push(pieces),
@@ -163,7 +167,7 @@ fn configurations(case: u64) -> Vec<Settings> {
     all
 }
 
-/// The default, but that columns are screened before the Gram matrix of small problems, too.
+/// Returns the default settings with screening before the Gram matrix for small problems too.
 fn screened() -> Settings {
     let mechanisms = Mechanisms {
         screen_from: 0,
@@ -175,7 +179,7 @@ fn screened() -> Settings {
     }
 }
 
-/// With proved boxes wherever they apply, and trees for small sizes, too.
+/// Returns settings with proved boxes wherever they apply, and with trees for small sizes too.
 fn boxed() -> Settings {
     let mechanisms = Mechanisms {
         boxes: Use::Always,
@@ -188,7 +192,7 @@ fn boxed() -> Settings {
     }
 }
 
-/// Stopped at the node limit and resumed until it is over.
+/// Solves a problem by a search that is stopped at the node limit and resumed until it is finished.
 fn in_pieces(
     problem: &Problem,
     settings: &Settings,
@@ -211,10 +215,10 @@ fn in_pieces(
     }
 }
 
-/// Checkpoints of a run that are tried, besides the last.
+/// Number of checkpoints of a run that are tried, besides the last.
 const TRIED: usize = 5;
 
-/// What goes on from some of all the checkpoints that a run can make, those in the middle of a relaxation too.
+/// Checks runs resumed from some of all possible checkpoints, including those in the middle of a relaxation.
 fn check_killed(problem: &Problem) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
     let settings = screened();
@@ -231,7 +235,7 @@ fn check_killed(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-/// A problem of times against the definition of its likelihood, without any code of the engine.
+/// Checks a problem of survival times against the definition of its likelihood, without any code of the engine.
 fn check_times(seed: u64) -> Result<(), String> {
     let data = survival::Data::draw(seed);
     let problem = data.builder().build().map_err(|error| error.to_string())?;
@@ -253,7 +257,7 @@ fn check_times(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// The exhaustive method, which all else is compared with, against prices that are added up outside the engine.
+/// Checks the exhaustive method, to which everything else is compared, against prices added outside the engine.
 fn check_priced(drawn: &priced::PricedCase) -> Result<(), String> {
     let Ok(problem) = &drawn.case.built else {
         return Ok(());
@@ -272,7 +276,7 @@ fn check_priced(drawn: &priced::PricedCase) -> Result<(), String> {
     }
 }
 
-/// The three best models against those of brute force.
+/// Checks the three best models against those of brute force.
 fn check_list(problem: &Problem) -> Result<(), String> {
     let list = |method| {
         let settings = Settings {
@@ -298,19 +302,20 @@ fn check_list(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-/// How far below the objective that brute force finds a model may be: where columns are far from 0 and an intercept makes up for
-/// that, two fits of one support differ by more than the rounding of either, and two perfect fits are two different nothings.
-/// Bounds are given no such room.
+/// Returns how far a model may be below the objective that brute force finds.
+///
+/// If columns are far from 0 and an intercept compensates for that, two fits of one support differ by more than the
+/// rounding of either, and two perfect fits have two different tiny objectives. Bounds get no such allowance.
 fn refit(optimum: f64, rounding: f64) -> f64 {
     1e-12 * optimum.max(1e-9) + rounding
 }
 
-/// Some of many, the first among them.
+/// Returns some elements of a slice, including the first.
 fn some<T>(all: &[T], count: usize) -> impl Iterator<Item = &T> {
     all.iter().step_by(all.len() / count + 1)
 }
 
-/// Every size of a path against brute force, and of some that go on from checkpoints.
+/// Checks every size of a path, and of paths resumed from some checkpoints, against brute force.
 fn check_path(problem: &Problem) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
     // Included features are in every size.
@@ -349,7 +354,7 @@ fn check_path(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-/// The search by working sets, which wide problems alone are given to.
+/// Checks the search by working sets, which normally runs only on wide problems.
 fn check_working(problem: &Problem) -> Result<(), String> {
     let Some(relaxation) = Working::new(problem, 1) else {
         return Ok(());
@@ -368,7 +373,7 @@ fn check_working(problem: &Problem) -> Result<(), String> {
     compare(problem, &found, bound.value())
 }
 
-/// Every price against brute force with that decision made, without a limit, with few nodes, and going on from checkpoints.
+/// Checks every price against brute force with that decision made: without a limit, with few nodes, and when resumed.
 fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
     let brute = Settings::new(Method::Exhaustive);
@@ -420,7 +425,7 @@ fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// A problem with fewer rows than columns, searched with proved boxes; the boxes of some of its nodes.
+/// Checks a problem with fewer rows than columns, searched with proved boxes, and the boxes of some of its nodes.
 fn check_wide(seed: u64) -> Result<(), String> {
     let case = wide::Case::draw(seed);
     let Some(problem) = case.problem() else {
@@ -449,7 +454,7 @@ fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
     compare(problem, &found, highest.get())
 }
 
-/// The result of an exact method, and the highest bound that it announced, with brute force.
+/// Compares the result of an exact method, and the highest bound that it announced, with brute force.
 fn compare(problem: &Problem, found: &Solution, highest: f64) -> Result<(), String> {
     let optimum = solve(problem, &Settings::new(Method::Exhaustive))
         .map_err(|error| error.to_string())?

@@ -1,17 +1,17 @@
-//! One program run as one step, with a line that says so.
+//! A program run as one step, which is announced on a line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn root() -> PathBuf {
     let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.pop();
     root
 }
 
-/// The cargo that runs us.
+/// Returns a command of the cargo that runs this program.
 pub fn cargo(arguments: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
@@ -38,7 +38,7 @@ pub fn run_in(folder: &Path, name: &str, command: &mut Command) -> Result<(), St
     }
 }
 
-/// Runs a command of `src/trials.rs` in the release profile: a measurement of anything else would mislead.
+/// Runs a command of `src/trials.rs` in the release profile, since measurements of any other would be misleading.
 pub fn in_release(name: &str, arguments: &[String]) -> Result<(), String> {
     let mut command = cargo(&["run", "--quiet", "--release", "--package", "xtask"]);
     command.args(["--features", "engine", "--bin", "trials", "--", name]);
@@ -54,7 +54,7 @@ pub fn attack(arguments: &[String]) -> Result<(), String> {
     )
 }
 
-/// Builds the command with everything in it and gives its path.
+/// Builds the command with all features and returns its path.
 pub fn command(name: &str, is_release: bool) -> Result<PathBuf, String> {
     if !is_release {
         return of_the_tests(name, "l0star");
@@ -65,10 +65,12 @@ pub fn command(name: &str, is_release: bool) -> Result<PathBuf, String> {
     Ok(built("release", "l0star"))
 }
 
-/// Builds a program in the dev profile as the tests use it, and gives its path. After `cargo test` nothing is left to do: asked
-/// for otherwise, Cargo would choose other features of the dependencies and build all of them again.
+/// Builds a program in the dev profile as the tests use it, and returns its path.
+///
+/// After `cargo test` there is nothing left to build. In any other way, Cargo would choose other features of the
+/// dependencies and build all of them again.
 fn of_the_tests(name: &str, program: &str) -> Result<PathBuf, String> {
-    // The tests that make Cargo build each program.
+    // The test target that makes Cargo build the program.
     let tests = if program == "l0star" { "cli" } else { program };
     let mut build = cargo(&["test", "--no-run", "--test", tests]);
     build.args(["--quiet", "--workspace", "--all-features"]);
@@ -76,9 +78,9 @@ fn of_the_tests(name: &str, program: &str) -> Result<PathBuf, String> {
     Ok(built("debug", program))
 }
 
-/// Builds the bindings for Python in the dev profile, sharing what the tests have built, and gives the path of the library.
+/// Builds the Python bindings in the dev profile, sharing the builds of the tests, and returns the library's path.
 pub fn bindings() -> Result<PathBuf, String> {
-    // A test among the targets makes Cargo choose the features that it chooses for `cargo test`.
+    // With a test among the targets, Cargo chooses the same features as for `cargo test`.
     let mut build = cargo(&["build", "--lib", "--test", "cli"]);
     build.args(["--quiet", "--workspace", "--all-features", "--locked"]);
     run("python: build the bindings", &mut build)?;

@@ -1,4 +1,4 @@
-//! The programs that checks need and Cargo does not bring: found, or installed once.
+//! Programs that the checks need and Cargo does not provide: found, or installed once.
 
 use std::env;
 use std::path::PathBuf;
@@ -8,14 +8,14 @@ use crate::step::{cargo, root, run};
 
 const DENY_VERSION: &str = "0.20.2";
 
-/// cargo-deny, in `target/tools`.
+/// Returns cargo-deny in `target/tools`, which is installed if necessary.
 pub fn cargo_deny() -> Result<PathBuf, String> {
     let tools = root().join("target").join("tools");
     let program = tools
         .join("bin")
         .join(format!("cargo-deny{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
-        // Unoptimised: it takes a moment longer to look, and a fraction of the time to build.
+        // The unoptimised program runs slightly longer, but takes a fraction of the time to build.
         let arguments = [
             "install",
             "cargo-deny",
@@ -31,7 +31,8 @@ pub fn cargo_deny() -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// Chromium: `CHROMIUM`, or the first of its usual names on the path, or Debian's package where we may install it.
+/// Returns Chromium: `CHROMIUM`, or the first of its usual names on the path, or Debian's package if it can be
+/// installed.
 pub fn chromium() -> Result<PathBuf, String> {
     if let Some(named) = env::var_os("CHROMIUM").map(PathBuf::from) {
         return if named.is_file() {
@@ -60,7 +61,7 @@ pub fn chromium() -> Result<PathBuf, String> {
         command.env("DEBIAN_FRONTEND", "noninteractive");
         run("install chromium (once)", &mut command)
     };
-    // A new machine has no list of packages yet.
+    // A new machine has no package list yet.
     apt_get(&["update", "--quiet=2"])?;
     apt_get(&[
         "install",
@@ -72,12 +73,12 @@ pub fn chromium() -> Result<PathBuf, String> {
     find().ok_or_else(|| "apt-get has installed chromium, but it is not on the path".to_owned())
 }
 
-/// Whether a machine does this, where nothing may be left out.
+/// Whether this is a CI machine, where no check may be skipped.
 pub fn is_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
 
-/// Where a program is found, if it is.
+/// Returns the path of a program, if it is on `PATH`.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .map(|folder| folder.join(name))

@@ -1,5 +1,5 @@
-//! The commands of `cargo xtask` that need the engine: `bench`, `soak`, `attack`. They are a program of their own, so that the
-//! others need not wait for the engine to be built.
+//! The commands of `cargo xtask` that need the engine: `bench`, `soak`, `attack`. They are a separate program, so
+//! that the others need not wait for the engine to be built.
 
 mod attack;
 mod bench;

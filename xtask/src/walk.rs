@@ -1,17 +1,17 @@
-//! What the pages about the code name exists: functions in `docs/walk.md`, files in `ARCHITECTURE.md`.
+//! Checks that the names in pages about the code exist: functions in `docs/walk.md`, files in `ARCHITECTURE.md`.
 
 use std::fs;
 
 use xtask::step::root;
 
-/// What a link of the walk names, and where that is said to be.
+/// A link of the walk: the name of an item, and the file that is said to define it.
 #[derive(Debug, PartialEq, Eq)]
 struct Link<'a> {
     name: &'a str,
     file: &'a str,
 }
 
-/// The links to source files.
+/// Returns the links to source files.
 fn links(text: &str) -> Vec<Link<'_>> {
     let mut found = Vec::new();
     for part in text.split("[`").skip(1) {
@@ -25,7 +25,7 @@ fn links(text: &str) -> Vec<Link<'_>> {
     found
 }
 
-/// What is wrong with a name such as `Type::function` or `module::function`, for the source of its file.
+/// Returns what is wrong with a name such as `Type::function` or `module::function`, given the source of its file.
 fn fault(link: &Link, source: &str) -> Option<String> {
     let mut parts: Vec<&str> = link.name.split("::").collect();
     let last = parts.pop()?;
@@ -86,7 +86,7 @@ fn a_name_that_is_gone_is_found() {
     assert_eq!(fault(&found[1], "pub fn go() {}"), None);
 }
 
-/// One page: whoever opens it knows every part and where a new one goes.
+/// The architecture fits on one page, so that its reader learns every part and where a new one goes.
 #[test]
 fn the_architecture_is_one_page_and_its_files_exist() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();

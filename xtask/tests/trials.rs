@@ -1,5 +1,5 @@
-//! The two programs: what `xtask` lists and hands on, `trials` does. These tests also make `cargo test` build `trials`, which
-//! `cargo xtask attack` then runs.
+//! The two programs: `trials` runs the commands that `xtask` lists and passes on. These tests also make `cargo test`
+//! build `trials`, which `cargo xtask attack` then runs.
 
 use std::process::{Command, Output};
 
@@ -7,14 +7,14 @@ fn run(program: &str, arguments: &[&str]) -> Output {
     Command::new(program).args(arguments).output().unwrap()
 }
 
-/// The names of the commands that the help of a program lists.
+/// Returns the names of the commands that the help of a program lists.
 fn commands(program: &str) -> Vec<String> {
     let output = run(program, &["--help"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let (_, list) = text.split_once("Commands:\n").unwrap();
     list.lines()
         .take_while(|line| !line.is_empty())
-        // Further lines of a description are indented by more.
+        // Continuation lines of a description are indented further.
         .filter_map(|line| line.strip_prefix("  "))
         .filter(|line| !line.starts_with(' '))
         .filter_map(|line| line.split_whitespace().next())

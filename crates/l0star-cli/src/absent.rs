@@ -1,11 +1,11 @@
-//! Commands that a lean build leaves out: they say how to get them.
+//! Commands that a lean build leaves out: they tell the user how to get them.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::failure::Failure;
 
-/// Whatever the command would take.
+/// Any arguments; they are accepted and ignored.
 #[derive(Debug, clap::Args)]
 pub struct AbsentArgs {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]

@@ -1,4 +1,4 @@
-//! The arguments as typed. Each value is in its range; whether they fit the data shows in `ready`.
+//! The arguments as typed. Each value is in its range; `ready` checks whether they fit the data.
 
 use clap::{Parser, Subcommand};
 

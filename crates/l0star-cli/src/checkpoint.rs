@@ -1,4 +1,4 @@
-//! Checkpoints in files: read before the search, written while it runs.
+//! Checkpoint files: read before the search, written while it runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::fault::Fault;
 use crate::{output, units};
 
-/// Checkpoints as typed.
+/// The checkpoint options as typed.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CheckpointArgs {
     /// Write the state of the search to this file every TIME, and when it ends
@@ -29,7 +29,7 @@ pub struct CheckpointArgs {
 }
 
 impl CheckpointArgs {
-    /// Whether the method can be taken up again.
+    /// Fails if the options ask for a checkpoint and the method cannot resume from one.
     pub fn check(&self, method: Method) -> Result<(), Failure> {
         if method != Method::BestFirst && (self.checkpoint.is_some() || self.resume.is_some()) {
             return Err(Failure::Usage(format!(
@@ -40,7 +40,7 @@ impl CheckpointArgs {
     }
 }
 
-/// What is written to a file and read again.
+/// A value that can be saved to a checkpoint file and read back.
 pub trait Archived: Sized {
     fn encode(&self) -> Vec<u8>;
     fn decode(bytes: &[u8]) -> l0star::Result<Self>;
@@ -86,11 +86,11 @@ impl Archived for DrawnFile {
     }
 }
 
-/// Where checkpoints go, and where the search goes on from.
+/// The file that checkpoints are written to, and the checkpoint that the search resumes from.
 #[derive(Debug)]
 pub struct Checkpoints<T> {
     pub resume: Option<T>,
-    /// Where `resume` is from.
+    /// File that `resume` was read from.
     pub source: Option<PathBuf>,
     file: Option<PathBuf>,
     /// Held until the run ends: two runs would replace each other's checkpoints.
@@ -101,7 +101,7 @@ pub struct Checkpoints<T> {
 }
 
 impl<T: Archived> Checkpoints<T> {
-    /// Reads the file to resume and makes sure that the one to write can be written, and is none of the others.
+    /// Reads the checkpoint to resume from. Also checks that the output file is writable and none of the other files.
     pub fn prepare(
         args: &CheckpointArgs,
         data: &Path,
@@ -138,12 +138,12 @@ impl<T: Archived> Checkpoints<T> {
         })
     }
 
-    /// Whether there is a file to write.
+    /// Whether checkpoints are written to a file.
     pub fn are_kept(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Replaces the file, whole or not at all. Whether that works or not, the search goes on.
+    /// Replaces the file atomically. If writing fails, the search continues after a warning.
     pub fn write(&mut self, checkpoint: &T) {
         let Some(file) = &self.file else {
             return;
@@ -163,7 +163,7 @@ impl<T: Archived> Checkpoints<T> {
     }
 }
 
-/// Why a search cannot be, with the file to resume where it is to blame.
+/// Converts an error of the engine; names the checkpoint file if that is to blame.
 pub fn explain(source: Option<PathBuf>, error: l0star::Error) -> Failure {
     match (source, error) {
         (
@@ -184,7 +184,7 @@ fn read<T: Archived>(path: &Path) -> Result<T, Failure> {
     T::decode(&bytes).map_err(|error| Failure::BadData(format!("{name}: {error}")))
 }
 
-/// A process that was killed while it wrote leaves a temporary file beside the checkpoint.
+/// Removes temporary files that a killed process left next to the checkpoint.
 fn remove_leftovers(file: &Path) {
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
@@ -200,7 +200,7 @@ fn remove_leftovers(file: &Path) {
         let found = entry.file_name();
         let found = found.to_string_lossy();
         if found.starts_with(&prefix) && found.ends_with(".tmp") {
-            // One that cannot be removed is a nuisance, nothing more.
+            // A file that cannot be removed does no harm.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -4,7 +4,7 @@ use l0star_data::{RawTable, Selection};
 
 use crate::failure::Failure;
 
-/// The choice as typed.
+/// The selection of feature columns as typed.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ColumnArgs {
     /// Use only these columns as features: names, patterns or numbers; quote a name with a comma, "a,b"
@@ -16,8 +16,8 @@ pub struct ColumnArgs {
     pub drop: Option<Selection>,
 }
 
-/// The columns that may be features, in the order of the file. `roles` are columns that are
-/// something else: a pattern passes over them, a name is a mistake.
+/// Returns the columns that may be features, in the order of the file. `roles` are columns with another role:
+/// a pattern skips them, and naming one is an error.
 pub fn candidates<'a>(
     args: &ColumnArgs,
     table: &'a RawTable,

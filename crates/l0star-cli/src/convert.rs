@@ -1,4 +1,4 @@
-//! `l0star convert`: the columns of files as a column store, which fits map into memory.
+//! `l0star convert`: writes the columns of files as a column store, which fits map into memory.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ Examples:
   l0star convert year-*.csv years.l0d --target died --impute mean
   l0star fit claims.l0d --target cost --loss gamma -k 10";
 
-/// The arguments as typed.
+/// The arguments of `convert` as typed.
 #[derive(Debug, clap::Args)]
 pub struct ConvertArgs {
     /// Data files with the same columns
@@ -39,7 +39,7 @@ pub struct ConvertArgs {
     making: MakingArgs,
 }
 
-/// What is printed.
+/// The printed summary.
 #[derive(Serialize)]
 struct Shown<'a> {
     out: String,

@@ -1,4 +1,4 @@
-//! `l0star explain`: what was proved of a model, and how, for whoever has to defend it.
+//! `l0star explain`: says what was proved of a model, and how, for users who have to defend it.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub struct ExplainArgs {
     pub table: bool,
 }
 
-/// Reads the model and says what it stands for.
+/// Reads the model and prints the explanation.
 pub fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let model = Model::load(&args.model)?;
     let screen = Screen::of_stdout();
@@ -44,7 +44,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-/// The coefficients with all that is known of them.
+/// Formats the table of coefficients with their effects, standard errors, intervals and prices.
 fn tabled(model: &Model, screen: &Screen) -> String {
     let Table {
         titles,

@@ -44,7 +44,7 @@ pub struct ExportArgs {
     pub out: PathBuf,
 }
 
-/// Reads the model and writes it.
+/// Reads the model and writes it in the target language.
 pub fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let to_stdout = args.out == Path::new("-");
     if !to_stdout {

@@ -1,4 +1,4 @@
-//! One error type, with its exit code.
+//! The error type of the command, with its exit codes.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use l0star::Status;
 use l0star_data::DataError;
 
-/// Solved to the requested gap, or a heuristic finished.
+/// Exit code: solved to the requested gap, or a heuristic finished.
 pub const SOLVED: u8 = 0;
-/// Stopped at a limit, or at that of double precision; the best model is written.
+/// Exit code: stopped at a limit or at the limit of double precision; the best model is written.
 pub const LIMIT: u8 = 4;
-/// Stopped from outside; the best model is written.
+/// Exit code: interrupted by a signal; the best model is written.
 pub const INTERRUPTED: u8 = 130;
 
-/// The exit code of a run whose searches ended like this.
+/// Returns the exit code of a run whose searches ended with these statuses.
 pub fn code(statuses: impl IntoIterator<Item = Status>) -> u8 {
     statuses.into_iter().fold(SOLVED, |code, status| {
         code.max(match status {
@@ -27,31 +27,31 @@ pub fn code(statuses: impl IntoIterator<Item = Status>) -> u8 {
 const USAGE: u8 = 2;
 const BAD_DATA: u8 = 3;
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line asks for something that cannot be.
+    /// A command line that asks for something impossible.
     #[error("{0}")]
     Usage(String),
-    /// Columns that cannot be what they are asked to be: a line each.
+    /// Columns that cannot have the role they were given, one line each.
     #[error("{}", .0.join("\n"))]
     Troubles(Vec<String>),
-    /// The data do not make a problem.
+    /// Data that do not form a valid problem.
     #[error("{0}")]
     BadData(String),
-    /// A file or a generator argument.
+    /// An error of a file, or of an argument of a generator.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The engine refuses.
+    /// An error of the engine.
     #[error(transparent)]
     Engine(#[from] l0star::Error),
-    /// A checkpoint of something else.
+    /// A checkpoint that does not belong to this search.
     #[error("{}: {reason}", file.display())]
     Resume {
         file: PathBuf,
         reason: l0star::Error,
     },
-    /// A result that cannot be written.
+    /// An output that cannot be written.
     #[error("cannot write {what}: {reason}; {advice}")]
     Output {
         what: String,
@@ -61,7 +61,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Names the file that the failure is about, if it does not yet.
+    /// Adds the name of the file to the error, if it has none yet.
     pub fn in_file(self, file: &Path) -> Self {
         match self {
             Self::Data(error) => Self::Data(error.in_file(file)),

@@ -1,4 +1,4 @@
-//! [`Fault`]: what tests let happen to the command at one of its checkpoints.
+//! [`Fault`]: a fault that tests inject into the command at one of its checkpoints.
 //!
 //! A test that kills a command, or sends it a signal, must know how far the command has come, and must not depend on
 //! how fast the machine is. So it asks the command itself to fail, through the environment variable
@@ -8,13 +8,13 @@
 //! | action | what the command does |
 //! |---|---|
 //! | `abort` | aborts, as if it had been killed |
-//! | `hold` | says `held` on standard error, waits for the first signal, and goes on |
-//! | `hang` | says `held`, waits for the first signal, says `asked`, and never goes on |
+//! | `hold` | says `held` on standard error, waits for the first signal, and continues |
+//! | `hang` | says `held`, waits for the first signal, says `asked`, and never continues |
 //!
-//! | place | where that is |
+//! | place | when the fault happens |
 //! |---|---|
-//! | `within` | half of the temporary file has been written |
-//! | `after` | the checkpoint is in its place |
+//! | `within` | after half of the temporary file has been written |
+//! | `after` | once the checkpoint is in place |
 //!
 //! With `--checkpoint-every 0s` and one thread, a run writes the same checkpoints every time: `abort after 3` always
 //! leaves the same state behind.
@@ -28,7 +28,7 @@ use crate::interrupt;
 
 const VARIABLE: &str = "L0STAR_TEST_FAULT";
 
-/// The fault that is planned, if any, and the checkpoints so far.
+/// The planned fault, if any, and the number of checkpoints written so far.
 #[derive(Debug, Default)]
 pub struct Fault {
     plan: Option<(Action, AbortPoint, u64)>,
@@ -49,7 +49,7 @@ enum AbortPoint {
 }
 
 impl Fault {
-    /// Reads the plan of a test; there is none for a user.
+    /// Reads the fault from the environment variable; there is none unless a test sets it.
     pub fn planned() -> Result<Self, Failure> {
         match env::var(VARIABLE) {
             Ok(words) => Self::parse(&words).ok_or_else(|| {
@@ -97,7 +97,7 @@ impl Fault {
         out.write_all(rest)
     }
 
-    /// The checkpoint is in its place.
+    /// Triggers the fault that is due after this checkpoint.
     pub fn written(&self) {
         if self.is_due(AbortPoint::After) {
             self.happen();

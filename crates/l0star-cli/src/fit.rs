@@ -35,7 +35,7 @@ Examples:
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
   l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
 
-/// From the arguments to the result; the exit code says what is proved of it.
+/// Runs the command; the exit code says whether the result is proved.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let others = [("the model", &args.out), ("the report", &args.report)];
     let mut checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
@@ -112,18 +112,18 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(failure::code(statuses)))
 }
 
-/// What a search leaves.
+/// The outcome of a search.
 struct Solved {
     solution: Solution,
-    /// The last checkpoint, if prices come after it.
+    /// The last checkpoint, if prices are computed afterwards.
     last: Option<Checkpoint>,
-    /// What found the model, and when; one that the search did not have to look for was given.
+    /// The source of the model and when it was found. A model that needed no search counts as given.
     found: (Source, f64),
-    /// What is said of a search that was stopped and was not likely to end.
+    /// The message for a search that was stopped and was unlikely to finish.
     outlook: Option<String>,
 }
 
-/// Runs the search, with checkpoints for prices that come `after` it.
+/// Runs the search. With `after`, it keeps the last checkpoint for the prices.
 fn solve(
     job: &Job,
     after: bool,

@@ -73,7 +73,7 @@ pub struct GenerateArgs {
     pub quiet: bool,
 }
 
-/// What `generate` writes.
+/// The families of instances that `generate` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Family {
     /// Regression with outliers, the paper's
@@ -98,7 +98,7 @@ pub enum Family {
     Boston,
 }
 
-/// Writes the instance and says what it is.
+/// Writes the instance and prints its summary.
 pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     check_options(args)?;
     output::check_writable(&args.out)?;
@@ -158,14 +158,14 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-/// d, k and n, given or the paper's.
+/// Returns d, k and n as given, or by the paper's defaults.
 fn sizes(args: &GenerateArgs) -> (usize, usize, usize) {
     let d = args.d.unwrap_or(100);
     let k = args.k.unwrap_or_else(|| default_k(d));
     (d, k, args.n.unwrap_or_else(|| default_n(d, k)))
 }
 
-/// The table of an instance with the events in a column before the times.
+/// Returns the table of an instance, with the events in a column before the times.
 fn with_events(instance: &Instance, events: &[bool]) -> Result<Table, Failure> {
     let mut names = instance.table().names().to_vec();
     names.insert(names.len() - 1, "event".into());
@@ -175,12 +175,12 @@ fn with_events(instance: &Instance, events: &[bool]) -> Result<Table, Failure> {
     Ok(Table::new(names, events.len(), values)?)
 }
 
-/// How many responses there are.
+/// Returns the number of responses.
 fn response_count(args: &GenerateArgs) -> usize {
     args.responses.unwrap_or(3)
 }
 
-/// The table of an instance with all its responses, b1 first.
+/// Returns the table of an instance with all its responses, b1 first.
 fn with_others(instance: &Instance, others: &[Vec<f64>]) -> Result<Table, Failure> {
     let mut names = instance.table().names().to_vec();
     names.pop();
@@ -206,7 +206,7 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
     })
 }
 
-/// An option that the family does not have would be ignored in silence.
+/// Rejects options that the family does not have, instead of ignoring them silently.
 fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
     let is_real = matches!(args.family, Family::Diabetes | Family::Boston);
     let is_ar = args.family == Family::Ar;

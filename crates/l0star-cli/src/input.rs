@@ -12,13 +12,13 @@ use l0star_data::{
 
 use crate::progress::ReadingBar;
 
-/// What every command that reads data says about its formats.
+/// The help text on formats, shared by every command that reads data.
 pub const FORMATS: &str = "\
 Formats: CSV and TSV (any delimiter; gzip or zstd), Parquet, Arrow IPC, NPY, NPZ, LIBSVM,
 column stores (.l0d);
 detected from the content, not from the name of the file. '-' reads standard input.";
 
-/// What is told about the file instead of found out.
+/// Options that say how to read the file, where detection should not decide.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InputArgs {
     /// Read the file in this format instead of detecting it
@@ -66,7 +66,7 @@ impl InputArgs {
         self.load_as(path, decimal, false)
     }
 
-    /// How decimals are written.
+    /// Returns how decimals are written.
     pub fn decimal(&self) -> Decimal {
         if self.decimal_comma {
             Decimal::Comma
@@ -75,12 +75,12 @@ impl InputArgs {
         }
     }
 
-    /// About how many bytes the cells of the file take in memory, if it can be read piece by piece.
+    /// Returns roughly how many bytes the cells of the file take in memory, if it can be streamed.
     pub fn streamed_size(&self, path: &Path) -> Option<u64> {
         streamed_size(path, &self.options(self.decimal()))
     }
 
-    /// Reads the file piece by piece.
+    /// Streams the file in chunks.
     pub fn stream(
         &self,
         path: &Path,
@@ -121,8 +121,8 @@ impl InputArgs {
     }
 }
 
-/// The readers of Arrow and Parquet may panic on a damaged file. That is caught and becomes an
-/// error with a message of its own; theirs would only frighten.
+/// Silences panics in the readers of Arrow and Parquet, which a damaged file may cause. The panic is caught and
+/// becomes an error with a clear message, so the usual panic message would only alarm the user.
 fn hush_readers() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! The first Ctrl-C (or SIGTERM) asks the search to stop, the second insists.
+//! Signals: the first Ctrl-C (or SIGTERM) asks the search to stop, the second ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use crate::failure::INTERRUPTED;
 /// Set by the first signal.
 static ASKED: OnceLock<()> = OnceLock::new();
 
-/// A flag that the first signal sets; a second one ends the process at once, without a file that is half written.
+/// Returns a flag that the first signal sets. A second one ends the process at once and leaves no half-written file.
 pub fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
@@ -22,7 +22,8 @@ pub fn flag() -> Arc<AtomicBool> {
     flag
 }
 
-/// Lets the first signal end the process, without a file that is half written: for commands that have nothing to show before their end.
+/// Lets the first signal end the process and leave no half-written file. For commands that have nothing to show
+/// before they finish.
 pub fn end_at_once() {
     let _ = ctrlc::set_handler(quit);
 }

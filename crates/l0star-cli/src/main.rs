@@ -6,26 +6,26 @@
 //! |---|---|
 //! | `failure` | one error type, with its exit code |
 //! | `numbers`, `units` | numbers in their ranges; `30s` and `4GB` |
-//! | `screen` | how wide standard output is, and whether it has colours |
+//! | `screen` | the width of standard output, and whether it has colours |
 //! | `output` | standard output and files |
-//! | `interrupt` | the first Ctrl-C asks, the second insists |
+//! | `interrupt` | the first Ctrl-C asks the search to stop, the second ends the process |
 //! | `progress` | the log, and the live line on a terminal |
-//! | `fault` | what tests let happen at a checkpoint |
+//! | `fault` | faults that tests inject at a checkpoint |
 //! | `checkpoint` | checkpoints in files |
-//! | `input`, `columns`, `reading` | how a file is read, which of its columns are features, and what they are taken for |
-//! | `design` | the columns of a file as the engine takes them |
-//! | `rules` | the options about features: groups, bounds, heredity, features that are in |
-//! | `task`, `search` | the data and the search as `fit`, `path` and `cv` take them; the data ready for the engine |
+//! | `input`, `columns`, `reading` | how a file is read, which of its columns are features, and what type they have |
+//! | `design` | the columns of a file as the engine's design |
+//! | `rules` | the options about features: groups, bounds, heredity, features that are always in the model |
+//! | `task`, `search` | the data and the search options of `fit`, `path` and `cv`; the data ready for the engine |
 //! | `saved` | the model file of a result |
-//! | `ready` | arguments of `fit` and file together: a valid problem, or what is wrong |
-//! | `prices` | what each choice costs |
-//! | `table` | a result for a reader |
-//! | `penalty_path` | the best model at every price of a feature |
+//! | `ready` | the arguments of `fit` and the file combined: a valid problem, or an error |
+//! | `prices` | the cost of each choice of features |
+//! | `table` | a result as a table for a terminal |
+//! | `penalty_path` | the best model at every price per feature |
 //! | `moments` | the sums over rows that the quadratic loss needs, in a stream |
 //! | `convert` | the columns of files as a column store |
 //! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `export`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
-//! | `absent` | what a lean build says of the commands that it leaves out |
+//! | `absent` | the error of commands that a lean build leaves out |
 //! | `args` | the commands with their arguments, as typed |
 
 #[cfg(not(all(feature = "figures", feature = "manual")))]
@@ -112,10 +112,10 @@ fn main() -> ExitCode {
     })
 }
 
-/// The arguments, or what is wrong with them on standard error and the end.
+/// Parses the arguments, or prints what is wrong with them and exits.
 fn args() -> Args {
     Args::try_parse().unwrap_or_else(|error| {
-        // What is wrong is said with the arguments in it, as they may be shown.
+        // The error quotes the arguments, so they are parsed again in a form that is safe to print.
         let shown = std::env::args_os().map(|word| printable(&word.to_string_lossy()).into_owned());
         match Args::try_parse_from(shown) {
             Err(shown) if error.use_stderr() => shown.exit(),

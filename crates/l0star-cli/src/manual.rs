@@ -38,7 +38,7 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-/// Prints completions for the whole `command`.
+/// Prints the completion script of the whole `command`.
 pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "l0star", &mut script);
@@ -46,7 +46,7 @@ pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<ExitC
     Ok(ExitCode::from(SOLVED))
 }
 
-/// Prints a page of the whole `command`, or writes them all.
+/// Prints one manual page of the whole `command`, or writes all of them.
 pub fn man(args: &ManArgs, command: Command) -> Result<ExitCode, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();

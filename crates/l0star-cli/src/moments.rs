@@ -1,4 +1,4 @@
-//! `l0star moments`: what the quadratic loss needs of rows, summed in one stream, however many there are.
+//! `l0star moments`: sums what the quadratic loss needs in one pass over any number of rows.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ Examples:
   l0star moments --merge north.l0m south.l0m --out all.l0m
   l0star fit prices.l0m -k 10";
 
-/// The arguments as typed.
+/// The arguments of `moments` as typed.
 #[derive(Debug, clap::Args)]
 pub struct MomentsArgs {
     /// Data files with the same columns; with --merge files of moments
@@ -49,7 +49,7 @@ pub struct MomentsArgs {
     making: MakingArgs,
 }
 
-/// What is printed.
+/// The printed summary.
 #[derive(Serialize)]
 struct Shown<'a> {
     out: String,
@@ -59,7 +59,7 @@ struct Shown<'a> {
     rows_dropped: usize,
     features: &'a [String],
     files: &'a [String],
-    /// How far products can be from those of the rows, relatively.
+    /// Relative error bound of the products against those of the rows.
     error: f64,
 }
 
@@ -100,7 +100,7 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The moments of several files together.
+/// Reads several files of moments and merges them.
 fn merged(files: &[PathBuf]) -> Result<MomentFile, Failure> {
     let mut all: Option<MomentFile> = None;
     for file in files {
@@ -125,7 +125,7 @@ fn merged(files: &[PathBuf]) -> Result<MomentFile, Failure> {
     all.ok_or_else(|| Failure::Usage("give at least one file of moments".into()))
 }
 
-/// The options as `fit` takes them.
+/// Returns the options as the task of `fit`.
 fn task(args: &MomentsArgs) -> TaskArgs {
     TaskArgs {
         exclude: args.exclude.clone(),

@@ -1,4 +1,4 @@
-//! Numbers as options take them, each in its range.
+//! Parsers of numeric options, each with its range.
 
 use std::num::NonZeroUsize;
 

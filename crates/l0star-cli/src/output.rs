@@ -1,4 +1,4 @@
-//! Standard output and error, and files that can be written.
+//! Standard output, standard error, and checks that files can be written.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,26 +10,26 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// One line of JSON.
+/// Prints `object` as one line of JSON.
 pub fn print_json(object: &impl Serialize) -> Result<(), Failure> {
     let json = serde_json::to_string(object).expect("a result has no keys but strings");
     print(&(json + "\n"))
 }
 
-/// Warnings on standard error.
+/// Prints warnings on standard error.
 pub fn warn(warnings: &[String]) {
     for warning in warnings {
         tell("warning", warning);
     }
 }
 
-/// A line on standard error. Names in it come from files: nothing of them may reach the terminal but letters.
+/// Prints a line on standard error. Names in it come from files, so control characters are made harmless.
 pub fn tell(kind: &str, message: &str) {
     // A message that cannot be written must not end the run.
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
-/// A message of several lines on standard error.
+/// Prints a message of several lines on standard error.
 pub fn tell_lines(kind: &str, lines: &[String]) {
     if let Some((first, rest)) = lines.split_first() {
         tell(kind, first);
@@ -39,7 +39,7 @@ pub fn tell_lines(kind: &str, lines: &[String]) {
     }
 }
 
-/// Writes to standard output; a reader that has gone away (`| head`) is no failure.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())
 }
@@ -57,7 +57,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an output that could not be written, before any work is spent on it.
+/// Refuses an output that cannot be written, before any work is spent on it.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let refuse = |reason: io::Error| {
         let advice = match reason.kind() {
@@ -106,7 +106,7 @@ fn probe_beside(target: &Path) -> io::Result<PathBuf> {
     Ok(target.with_file_name(hidden))
 }
 
-/// Refuses a model and a report that could not be written, or not without the loss of another file.
+/// Refuses a model or report file that cannot be written, or that would overwrite another file.
 pub fn check_files(
     out: &Option<PathBuf>,
     report: &Option<PathBuf>,
@@ -123,11 +123,11 @@ pub fn check_files(
     }
 }
 
-/// Refuses to replace `other`, which is `kind`, by something else.
+/// Refuses to write `out` over `other`; `kind` says in the message what `other` is.
 pub fn check_distinct(what: &str, out: &Path, kind: &str, other: &Path) -> Result<(), Failure> {
     let same = match (fs::canonicalize(out), fs::canonicalize(other)) {
         (Ok(one), Ok(two)) => one == two,
-        // A file that does not exist yet has only its name.
+        // A file that does not exist yet can only be compared by its name.
         _ => out == other,
     };
     if !same {
@@ -139,7 +139,7 @@ pub fn check_distinct(what: &str, out: &Path, kind: &str, other: &Path) -> Resul
     )))
 }
 
-/// What is said behind the number of rows where some were dropped.
+/// Returns the note on dropped rows that follows the number of rows, empty if there are none.
 pub fn dropped(rows: usize) -> String {
     match rows {
         0 => String::new(),

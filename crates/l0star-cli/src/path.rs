@@ -1,4 +1,4 @@
-//! `l0star path`: the best model of every size, and which size a criterion would take.
+//! `l0star path`: the best model of every size, and the size that a criterion chooses.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,7 +40,7 @@ better. Quadratic: normal errors of unknown variance. Huber: its loss in their p
 path; every size gets an equal share of what is left. --search-time-limit, --node-limit and --memory-limit are for each
 size.";
 
-/// The largest size when none is given.
+/// Largest size if none is given.
 const DEFAULT_SIZE: usize = 10;
 
 #[derive(Debug, clap::Args)]
@@ -93,7 +93,7 @@ pub struct PathArgs {
     pub log: bool,
 }
 
-/// A criterion by its name.
+/// An information criterion, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Criterion {
@@ -122,7 +122,7 @@ impl Criterion {
         }
     }
 
-    /// The smallest value's place; `None` for a loss without a likelihood.
+    /// Returns the position of the smallest value; `None` for a loss without a likelihood.
     fn choose(self, points: &[PathSize]) -> Option<usize> {
         let values = points.iter().map(|point| point.criteria);
         let values: Option<Vec<f64>> = values.map(|all| Some(self.of(&all?))).collect();
@@ -131,7 +131,7 @@ impl Criterion {
     }
 }
 
-/// The JSON object.
+/// The JSON output of `path`.
 #[derive(Debug, Serialize)]
 struct Output {
     criterion: Criterion,
@@ -142,7 +142,7 @@ struct Output {
     warnings: Vec<String>,
 }
 
-/// One size of it.
+/// One size of the path in the JSON output.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(flatten)]
@@ -150,12 +150,12 @@ struct Row {
     aic: Option<f64>,
     bic: Option<f64>,
     ebic: Option<f64>,
-    /// Against the size before.
+    /// Features that enter compared with the previous size.
     entering: Vec<String>,
     leaving: Vec<String>,
 }
 
-/// From the arguments to the path; the exit code says what is proved of all sizes.
+/// Runs the command; the exit code says whether all sizes are proved.
 pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let mut settings = settings(args)?;
     settings.interrupt = Some(interrupt::flag());
@@ -261,10 +261,10 @@ fn solve(
     let mut listener = Listener::new(args.log, true);
     let mut outlooks = Outlooks::new();
     let mut size = None;
-    // Smaller models do not have room for what has to be in.
+    // Smaller models have no room for the features that must be in.
     let first = problem.included().len();
     let mut run = PathRun::new(problem, settings, first..=last);
-    // Sizes are solved side by side where nobody listens.
+    // Without an observer, several sizes are solved in parallel.
     if args.log || settings.thread_count() == 1 {
         run = run.observe(Box::new(|k, event: &Event| {
             if args.log && size.replace(k) != Some(k) {
@@ -290,10 +290,10 @@ fn solve(
     Ok((points, outlooks))
 }
 
-/// How the searches of the sizes went on, where somebody listened.
+/// How the search of each observed size went.
 type Outlooks = BTreeMap<usize, Outlook>;
 
-/// Of every size whose search was stopped and was not likely to end: its place, and what would help.
+/// Returns the sizes whose search was stopped and was unlikely to finish: position and advice.
 fn hopeless(
     points: &[PathSize],
     outlooks: &Outlooks,
@@ -335,7 +335,7 @@ fn rows(
         let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
         let fitted = origin.measured(fitted)?;
         rows.push(Row {
-            // The same for all sizes, said once.
+            // The constraints are the same for all sizes and are reported once.
             fitted: Fitted {
                 constraints: None,
                 ..fitted
@@ -351,7 +351,7 @@ fn rows(
     Ok(rows)
 }
 
-/// The path for a page.
+/// Returns the chart of the path for the report.
 fn chart(rows: &[Row], criterion: Criterion, chosen: usize) -> PathChart<'_> {
     let point = |row| {
         let Row {
@@ -379,7 +379,7 @@ fn chart(rows: &[Row], criterion: Criterion, chosen: usize) -> PathChart<'_> {
     }
 }
 
-/// The path for a reader, one line per size.
+/// Formats the path as text, one line per size.
 fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
     let path = &output.path;
     let title = proof::path(path.iter().map(|row| Proof::of(&row.fitted)));
@@ -454,7 +454,7 @@ mod tests {
         let mut points = PathRun::new(&problem, &Settings::default(), 0..=2)
             .solve()
             .unwrap();
-        // The bound stands still; then it moves on.
+        // The bound stands still in one search and moves in the other.
         let still = (0..100).map(|at| [at as f64, 1.0, 0.5, 0.0]);
         let moving = (0..100).map(|at| [at as f64, 1.0, at as f64 / 100.0, 0.0]);
         let outlooks = [

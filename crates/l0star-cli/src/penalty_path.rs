@@ -1,4 +1,4 @@
-//! `l0star path --l0-penalty-path`: the best model at every price of a feature, and where it changes.
+//! `l0star path --l0-penalty-path`: the best model at every price per feature, and the prices where it changes.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::output;
 use crate::screen::Screen;
 use crate::task::{Task, TaskArgs};
 
-/// The JSON object.
+/// The JSON output of the path over prices.
 #[derive(Debug, Serialize)]
 struct Output {
     k: usize,
@@ -24,15 +24,15 @@ struct Output {
     warnings: Vec<String>,
 }
 
-/// The model of an interval of prices.
+/// The best model on an interval of prices.
 #[derive(Debug, Serialize)]
 struct Row {
     from: f64,
-    /// `null` for the last: it has no end.
+    /// Upper end; `null` for the last interval, which has none.
     to: Option<f64>,
     status: String,
     objective_without_penalty: f64,
-    /// The objective is that without the penalty, and the price times this.
+    /// Factor of the price: the objective is `objective_without_penalty` plus the price times `weight`.
     weight: f64,
     intercept: Numbers,
     support: Vec<String>,
@@ -41,18 +41,18 @@ struct Row {
     fitted: Fitted,
 }
 
-/// What `path` was asked for.
+/// The options of `path` that apply to the path over prices.
 pub struct Asked<'a> {
     pub task: &'a TaskArgs,
     pub k: Option<usize>,
     pub ridge: f64,
     pub json: bool,
     pub quiet: bool,
-    /// What is done otherwise than asked.
+    /// Warnings about options that are not followed as given.
     pub warnings: Vec<String>,
 }
 
-/// From the file to the path; the exit code says what is proved of all its pieces.
+/// Runs the command; the exit code says whether all intervals are proved.
 pub fn run(args: &Asked, settings: &Settings) -> Result<ExitCode, Failure> {
     let task = Task::read(args.task, args.quiet)?;
     let k = args.k.unwrap_or_else(|| task.features());

@@ -1,4 +1,4 @@
-//! `l0star predict`: a model on other data.
+//! `l0star predict`: applies a model to other data.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub struct PredictArgs {
     pub safe_csv: bool,
 }
 
-/// Reads both files and writes one row a row.
+/// Reads the model and the data, and writes one row of predictions per row of data.
 pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let to_stdout = args.out == Path::new("-");
     if !to_stdout {
@@ -76,7 +76,7 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         .input
         .load_for(&args.data, model.reading.decimal_comma)?;
     output::warn(table.notes());
-    // The model reads its features by itself.
+    // The model itself reads its features from the table.
     model.reading.only(&model.targets()).apply(&mut table)?;
     let mut frame = match &model.survival {
         Some(survival) => hazards(&model, survival, &table, args.horizon)?,
@@ -98,7 +98,7 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-/// Refuses what a model has not.
+/// Refuses options that do not apply to the model.
 fn check_options(args: &PredictArgs, model: &Model) -> Result<(), Failure> {
     if model.survival.is_some() && args.residuals {
         return Err(Failure::Usage(format!(
@@ -118,7 +118,7 @@ fn check_options(args: &PredictArgs, model: &Model) -> Result<(), Failure> {
     }
 }
 
-/// Scores, hazard ratios and, for a time, the probability of no event up to it.
+/// Returns scores, hazard ratios and, given a time, the probability of no event up to it.
 fn hazards(
     model: &Model,
     survival: &Survival,
@@ -165,12 +165,12 @@ fn warn_of(unseen: &Unseen) {
     output::warn(&warnings.collect::<Vec<_>>());
 }
 
-/// Whether the name is that of delimited text; other formats keep texts apart from formulas by themselves.
+/// Whether the name is that of delimited text. Other formats keep text apart from formulas.
 fn is_delimited(path: &Path) -> bool {
     Format::of_name(path) == Some(Format::Csv)
 }
 
-/// The most probable of several classes, and the probability of each.
+/// Returns the most probable of several classes and the probability of each.
 fn classes(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'static>, Failure> {
     if residuals {
         return Err(Failure::Usage(
@@ -201,7 +201,7 @@ fn classes(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'st
     Ok(frame)
 }
 
-/// A column for each of several responses, named after it.
+/// Returns one column per response, named after it.
 fn responses(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'static>, Failure> {
     let (all, unseen) = model.predict_each(table)?;
     warn_of(&unseen);

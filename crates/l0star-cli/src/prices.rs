@@ -1,4 +1,4 @@
-//! `--prices`: what each choice of a model costs.
+//! `--prices`: the cost of each choice of features in a model.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::failure::Failure;
 use crate::ready::Job;
 use crate::screen::Screen;
 
-/// Of the features that were not chosen, the table shows so many.
+/// Most features outside the model that the table shows.
 const MOST_OTHERS: usize = 10;
 
-/// Finds the prices of all features, within what is left of the time limit.
+/// Computes the prices of all features within the rest of the time limit, `left`.
 ///
-/// `search`: the last checkpoint of the search, which the checkpoints of the prices hold as well.
+/// `search` is the last checkpoint of the search; the checkpoints of the prices contain it as well.
 pub fn find(
     job: &Job,
     left: Option<Duration>,
@@ -41,7 +41,7 @@ pub fn find(
     Ok(run.solve()?)
 }
 
-/// One line per choice.
+/// Formats the prices, one line per feature.
 pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
     let mut text = screen.bold("  what each choice costs: how much the objective rises") + "\n";
     let all = ordered(prices);

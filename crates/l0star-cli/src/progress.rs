@@ -1,4 +1,4 @@
-//! What is shown while a search runs: a line an event (`--log`), or one live line on a terminal; both on standard error.
+//! Progress of a search on standard error: one line per event (`--log`), or one live line on a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -9,24 +9,24 @@ use l0star::search::{Event, News};
 use l0star_data::counted;
 use l0star_report::text::{clip, percent};
 
-/// A bound that rises is worth a line of the log after so many seconds.
+/// Seconds after which a risen bound is worth another line in the log.
 const QUIET_SECONDS: f64 = 1.0;
 
-/// How often what is live is drawn again.
+/// Interval at which a live line or bar is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Who listens to a search.
+/// Output for the events of a search.
 pub enum Listener {
-    /// Nobody.
+    /// No output.
     None,
-    /// A log; the time of its last line.
+    /// A log, with the time of its last line.
     Log { last: f64 },
-    /// One line that changes.
+    /// A live line on a terminal.
     Live(ProgressBar),
 }
 
 impl Listener {
-    /// A log when it is asked for; else a live line, if there is a terminal to show it and `quiet` does not forbid it.
+    /// Returns a log if it is asked for; otherwise a live line, if there is a terminal and `quiet` is not set.
     pub fn new(log: bool, quiet: bool) -> Self {
         if log {
             write_line(&HEADER.map(str::to_owned));
@@ -43,7 +43,7 @@ impl Listener {
         Self::Live(bar)
     }
 
-    /// Shows an event; `outlook` is said of a search that is not likely to end.
+    /// Shows an event; `outlook` is the message about a search that is unlikely to finish.
     pub fn hear(&mut self, event: &Event, outlook: Option<&str>) {
         match self {
             Self::None => {}
@@ -60,7 +60,7 @@ impl Listener {
         }
     }
 
-    /// Takes the live line away.
+    /// Removes the live line.
     pub fn finish(self) {
         if let Self::Live(bar) = self {
             bar.finish_and_clear();
@@ -68,7 +68,7 @@ impl Listener {
     }
 }
 
-/// The word for an event in the log, if it is worth a line after the one at `last`.
+/// Returns the word for an event in the log, if the event is worth a line after the one at `last`.
 fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
     match event.news {
         News::Phase => Some(event.phase.as_str()),
@@ -80,7 +80,7 @@ fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
     }
 }
 
-/// How many of so many things are done; nothing where no terminal shows it.
+/// Returns a bar that counts up to `count`; it is hidden without a terminal.
 pub fn bar(count: usize, what: &str, hidden: bool) -> ProgressBar {
     let target = if hidden {
         ProgressDrawTarget::hidden()
@@ -98,10 +98,10 @@ pub fn bar(count: usize, what: &str, hidden: bool) -> ProgressBar {
     bar
 }
 
-/// Files below this are read before anybody waits.
+/// Size of a file below which reading is too quick to show progress.
 const SLOW: u64 = 20 << 20;
 
-/// How many bytes of a large file have been read; nothing where no terminal shows it.
+/// Progress bar of the bytes read from a large file; it is hidden without a terminal.
 pub struct ReadingBar {
     bar: ProgressBar,
     quiet: bool,
@@ -118,13 +118,13 @@ impl ReadingBar {
         Self { bar, quiet }
     }
 
-    /// So many bytes of so many.
+    /// Reports that `read` of `of` bytes have been read.
     pub fn set(&self, read: u64, of: u64) {
         let Self { bar, quiet } = self;
         if *quiet || of < SLOW {
             return;
         }
-        // Drawn from the first number of a large file on.
+        // The bar appears with the first report about a large file.
         if bar.length() != Some(of) {
             bar.set_length(of);
             bar.set_draw_target(ProgressDrawTarget::stderr());

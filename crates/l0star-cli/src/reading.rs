@@ -1,4 +1,4 @@
-//! Columns taken for something else than they look like: `--as-number`, `--as-text`, `--dates`.
+//! Columns read as another type than the detected one: `--as-number`, `--as-text`, `--dates`.
 
 use clap::ValueEnum;
 use l0star_data::reading::{DatesAs, Unsettled, Wish};
@@ -29,30 +29,30 @@ pub struct ReadingArgs {
     pub date_order: Option<Order>,
 }
 
-/// What becomes of dates.
+/// How dates are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dates {
     Days,
     Drop,
 }
 
-/// What a date begins with.
+/// The order of day and month in dates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Order {
     Dmy,
     Mdy,
 }
 
-/// What was decided about the columns of a file.
+/// How the columns of a file are read.
 #[derive(Debug)]
 pub struct Settled {
     pub reading: Reading,
-    /// What the user should know of it.
+    /// Notes for the user about the reading.
     pub notes: Vec<String>,
 }
 
 impl ReadingArgs {
-    /// Reads the columns as asked, and takes dates out of the features where they are to be dropped.
+    /// Reads the columns as asked, and removes dates from the features with `--dates drop`.
     pub fn settle(
         &self,
         raw: &mut RawTable,
@@ -92,7 +92,7 @@ impl ReadingArgs {
         Ok(Settled { reading, notes })
     }
 
-    /// The names of the columns that are chosen.
+    /// Returns the names of the selected columns.
     fn names(&self, selection: &Option<Selection>, raw: &RawTable) -> Result<Vec<String>, Failure> {
         let Some(selection) = selection else {
             return Ok(Vec::new());

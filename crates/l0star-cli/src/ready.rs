@@ -1,4 +1,4 @@
-//! Arguments and file together: a valid [`Job`], or what is wrong with them.
+//! Arguments and file combined: a valid [`Job`], or an error.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ pub struct FitArgs {
     pub log: bool,
 }
 
-/// A problem that can be solved, and how.
+/// A problem that can be solved, with its settings.
 #[derive(Debug)]
 pub struct Job {
     pub task: Task,
@@ -83,7 +83,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Checks everything that can be checked before the long part.
+    /// Checks everything that can be checked before the search.
     pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
         let settings = settings(args)?;
         args.task.rules.check_price()?;
@@ -101,7 +101,7 @@ impl Job {
         })
     }
 
-    /// What a solution of the job belongs to.
+    /// Returns the context that turns a solution of the job into a result.
     pub fn outcome(&self) -> Outcome<'_> {
         Outcome {
             lists: self.lists,
@@ -109,7 +109,7 @@ impl Job {
         }
     }
 
-    /// The label that stands for +1, for a loss on labels.
+    /// Returns the label that stands for +1, for a loss on labels.
     pub fn positive_label(&self) -> Option<&str> {
         let labels = self.task.labels.as_ref();
         labels.map(|[_, positive]| positive.as_str())
@@ -143,7 +143,7 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     })
 }
 
-/// What `--top` and `--within` do not go with.
+/// Refuses options that conflict with `--top` and `--within`.
 fn check_list(args: &FitArgs) -> Result<(), Failure> {
     let option = match (args.within, args.top) {
         (Some(_), _) => "--within",

@@ -1,4 +1,4 @@
-//! What a model may look like beyond "at most k": the options as typed, and what is wrong with them.
+//! The options that constrain a model beyond "at most k features", and the errors in them.
 
 use l0star_record::Rules;
 use l0star_record::fields::{Bounded, Group};
@@ -10,7 +10,7 @@ use l0star_record::rules::{
 use crate::failure::Failure;
 use crate::numbers::{non_negative, positive};
 
-/// Said of each option, as a heading for all would be that of the options after them, too.
+/// Heading of each option. A heading for the whole struct would also apply to the options after it.
 const HEADING: &str = "Constraints";
 
 /// The rules as typed. A name is that of a feature, of a group, or of a column of text (all its levels).
@@ -60,7 +60,7 @@ pub struct RuleArgs {
     pub heredity: bool,
 }
 
-/// `a=0:1`; what stands behind the last equals sign are the numbers.
+/// Parses `a=0:1`; the numbers follow the last equals sign.
 fn bounded(text: &str) -> Result<Bounded, String> {
     let refuse = || "it must be name=lower:upper, one of the numbers may be left out".to_owned();
     let (name, range) = text.rsplit_once('=').ok_or_else(refuse)?;
@@ -89,7 +89,7 @@ fn bounded(text: &str) -> Result<Bounded, String> {
     })
 }
 
-/// `name=a,b`; the first equals sign ends the name.
+/// Parses `name=a,b`; the first equals sign ends the name.
 fn group(text: &str) -> Result<Group, String> {
     let refuse = || "it must be name=a,b: a name of your own, and columns".to_owned();
     let (name, columns) = text.split_once('=').ok_or_else(refuse)?;
@@ -101,7 +101,7 @@ fn group(text: &str) -> Result<Group, String> {
     Ok(Group { name, columns })
 }
 
-/// `a=2`.
+/// Parses `a=2`.
 fn factor(text: &str) -> Result<(String, f64), String> {
     let refuse = || "it must be name=factor".to_owned();
     let (name, value) = text.rsplit_once('=').ok_or_else(refuse)?;
@@ -109,7 +109,7 @@ fn factor(text: &str) -> Result<(String, f64), String> {
     Ok((name, positive(value.trim())?))
 }
 
-/// `a=2`, or `a=0` for what costs nothing.
+/// Parses `a=2`, or `a=0` for a feature that costs nothing.
 fn price(text: &str) -> Result<(String, f64), String> {
     let refuse = || "it must be name=factor".to_owned();
     let (name, value) = text.rsplit_once('=').ok_or_else(refuse)?;
@@ -127,7 +127,7 @@ fn all_named(texts: &[String]) -> Vec<String> {
 }
 
 impl RuleArgs {
-    /// What is asked, for the record.
+    /// Returns the request for the record.
     fn request(&self) -> Request {
         let word = |name: &String| Feature::Word(name.clone());
         let words = |names: &[String]| all_named(names).iter().map(word).collect();
@@ -151,7 +151,7 @@ impl RuleArgs {
         Request {
             include: words(&self.include),
             include_free: words(&self.include_free),
-            // Columns are excluded before there are features.
+            // Excluded columns are dropped before there are features.
             exclude: Vec::new(),
             nonnegative: match self.nonnegative.as_deref() {
                 Some([]) => Nonnegative::All,
@@ -168,7 +168,7 @@ impl RuleArgs {
         }
     }
 
-    /// Refuses several prices where one is meant, and factors of a price that is not there.
+    /// Refuses several prices where one is expected, and price factors without a price.
     pub fn check_price(&self) -> Result<(), Failure> {
         if self.l0_penalty.len() > 1 {
             return Err(Failure::Usage(
@@ -178,7 +178,7 @@ impl RuleArgs {
         self.check_factors()
     }
 
-    /// Refuses factors of a price that is not there.
+    /// Refuses price factors without a price.
     pub fn check_factors(&self) -> Result<(), Failure> {
         if self.l0_penalty.is_empty() && !self.l0_factor.is_empty() {
             return Err(Failure::Usage(
@@ -188,7 +188,7 @@ impl RuleArgs {
         Ok(())
     }
 
-    /// Finds the features that are named; a name that is none is an error.
+    /// Finds the named features; an unknown name is an error.
     pub fn resolve(&self, known: &Known) -> Result<Rules, Failure> {
         let rules = Rules::new(&self.request(), known).map_err(|error| match error {
             RuleError::Unknown(error) => error.into(),

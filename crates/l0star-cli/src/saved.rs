@@ -8,7 +8,7 @@ use l0star_record::{Model, outcome};
 use crate::failure::Failure;
 use crate::task::Task;
 
-/// Where a result comes from.
+/// The task, problem and settings that a result comes from.
 pub struct Origin<'a> {
     task: &'a Task,
     problem: &'a Problem,
@@ -26,7 +26,7 @@ impl<'a> Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// The fields of a result, with how good it is on rows that were held out.
+    /// Adds to a result how good it is on held-out rows.
     pub fn measured(&self, mut fitted: Fitted) -> Result<Fitted, Failure> {
         self.task.check_unchanged()?;
         if let Some(held_out) = &self.task.held_out {
@@ -40,7 +40,7 @@ impl Origin<'_> {
     }
 }
 
-/// The model file of a result.
+/// Builds the model file of a result.
 pub fn model(origin: &Origin, fitted: Fitted) -> Model {
     let task = origin.task;
     Model {
@@ -55,7 +55,7 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
     }
 }
 
-/// The model file without what the data were, which takes a look at all of them.
+/// Builds the model file without the stamp of the data, which takes a pass over all of them.
 fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
     let Origin {
         task,

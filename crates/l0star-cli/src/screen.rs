@@ -1,4 +1,4 @@
-//! Where text for a reader goes: how wide it is, and whether it has colours.
+//! Text output: its width, and whether it has colours.
 
 use std::io::{self, IsTerminal};
 
@@ -10,12 +10,12 @@ use l0star_report::width::width;
 pub struct Screen {
     pub width: usize,
     pub colours: bool,
-    /// A file or a program gets every name and list whole.
+    /// Whether it is a terminal. A file or a program gets every name and list in full.
     pub is_terminal: bool,
 }
 
 impl Screen {
-    /// Colours only where a person looks and has not asked for none (`NO_COLOR`).
+    /// Detects the screen. Colours are used only on a terminal whose user has not set `NO_COLOR`.
     pub fn of_stdout() -> Screen {
         let is_terminal = io::stdout().is_terminal();
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -30,7 +30,7 @@ impl Screen {
         }
     }
 
-    /// A name, or a list of them, in so many columns at most; whole where there is no terminal.
+    /// Cuts a name, or a list of them, to `longest` columns; a file gets it in full.
     pub fn clip(&self, text: &str, longest: usize) -> String {
         if self.is_terminal {
             clip(text, longest)
@@ -43,17 +43,17 @@ impl Screen {
         self.paint("1", text)
     }
 
-    /// Something to look at twice.
+    /// Marks text that needs attention.
     pub fn loud(&self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// Something proved.
+    /// Marks text about something proved.
     pub fn good(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// Something that is below zero.
+    /// Marks text about something below zero.
     pub fn minus(&self, text: &str) -> String {
         self.paint("35", text)
     }
@@ -70,7 +70,7 @@ impl Screen {
         }
     }
 
-    /// Text in lines that fit, the first after `first`, which has the width of `indent`.
+    /// Wraps text to the width. The first line follows `first`, which is as wide as `indent`.
     pub fn wrapped(&self, first: &str, indent: &str, text: &str) -> String {
         let mut lines = first.to_owned();
         let indented = width(indent);
@@ -95,7 +95,7 @@ impl Screen {
 
 #[cfg(test)]
 impl Screen {
-    /// A terminal, or a file, without colours.
+    /// Returns a screen without colours, for tests.
     pub fn plain(width: usize, is_terminal: bool) -> Screen {
         Screen {
             width,

@@ -1,4 +1,4 @@
-//! How a model is searched for: the options that `fit` and `cv` share.
+//! Search options, shared by `fit` and `cv`.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::failure::Failure;
 use crate::numbers::{node_count, non_negative, one_or_more, share};
 use crate::units;
 
-/// How long one thread searches before the others join: most runs are over by then, and the same every time.
+/// Time one thread searches before the others join. Most runs are over by then, and so are repeatable.
 const SOLO: Duration = Duration::from_millis(100);
 
-/// The search as typed.
+/// The search options as typed.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Search")]
 pub struct SearchArgs {
@@ -68,13 +68,13 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// How many threads search.
+    /// Returns the number of threads that search.
     pub fn thread_count(&self) -> Option<NonZeroUsize> {
         let most = Settings::most_threads();
         self.threads.map(|asked| asked.min(most)).or_else(cores)
     }
 
-    /// What is done otherwise than asked.
+    /// Returns warnings about options that are not followed as given.
     pub fn warnings(&self) -> Vec<String> {
         let most = Settings::most_threads();
         let asked = self.threads.filter(|asked| *asked > most);
@@ -84,7 +84,7 @@ impl SearchArgs {
         asked.map(text).into_iter().collect()
     }
 
-    /// The settings, or which options do not go together.
+    /// Returns the settings, or an error if options conflict.
     pub fn settings(&self) -> Result<Settings, Failure> {
         if self.method != Method::Paper {
             let switches = [
@@ -116,7 +116,7 @@ impl SearchArgs {
     }
 }
 
-/// One thread per core.
+/// Returns the number of cores, for one thread per core.
 fn cores() -> Option<NonZeroUsize> {
     std::thread::available_parallelism().ok()
 }

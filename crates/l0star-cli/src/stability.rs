@@ -91,7 +91,7 @@ pub struct StabilityArgs {
     pub quiet: bool,
 }
 
-/// From the arguments to the models of all resamples.
+/// Runs the command: finds the best models of all resamples.
 pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     let settings = settings(args)?;
     args.task.rules.check_price()?;
@@ -183,7 +183,7 @@ fn settings(args: &StabilityArgs) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The models of the resamples, what ended them early, and the seconds of all runs.
+/// Returns the models of the resamples, what stopped them early if anything, and the seconds of all runs.
 fn resample(
     args: &StabilityArgs,
     task: &Task,
@@ -245,7 +245,7 @@ fn resample(
     Ok((drawn, stop, before + started.elapsed().as_secs_f64()))
 }
 
-/// What tells these resamples from others: the data, the problem, and how rows are drawn.
+/// Returns a key that identifies the resamples: the data, the problem, and how rows are drawn.
 fn key(args: &StabilityArgs, task: &Task, settings: &Settings) -> String {
     let asked = serde_json::to_string(&task.rules.asked()).expect("constraints are plain");
     let words = [
@@ -269,7 +269,7 @@ fn key(args: &StabilityArgs, task: &Task, settings: &Settings) -> String {
     fingerprint.finish()
 }
 
-/// The tables for a reader.
+/// Formats the tables of the result.
 fn render(fitted: &Fitted, intercept: bool, screen: &Screen) -> String {
     let Some(own) = &fitted.stability else {
         return String::new();
@@ -303,7 +303,7 @@ fn render(fitted: &Fitted, intercept: bool, screen: &Screen) -> String {
     text
 }
 
-/// How often each feature was chosen, and where its coefficient lies.
+/// Formats how often each feature was chosen, and the interval of its coefficient.
 fn frequencies(own: &Stability, screen: &Screen) -> String {
     let shown = &own.features[..own.features.len().min(MOST_ROWS)];
     let names: Vec<String> = shown
@@ -320,7 +320,7 @@ fn frequencies(own: &Stability, screen: &Screen) -> String {
     );
     let mut text = screen.bold(&head) + "\n";
     for (feature, name) in shown.iter().zip(&names) {
-        // A group has an interval for each of its columns; the JSON object has them.
+        // A group has one interval per column, which only the JSON output shows.
         let mut spreads = own
             .coefficients
             .iter()
@@ -368,7 +368,7 @@ fn frequencies(own: &Stability, screen: &Screen) -> String {
     text
 }
 
-/// The models that won most often.
+/// Formats the models that won most often.
 fn models(own: &Stability, screen: &Screen) -> String {
     let mut text = screen.wrapped("  ", "  ", &words::verdict(own));
     for model in own.models.iter().take(5) {

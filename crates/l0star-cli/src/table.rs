@@ -1,4 +1,4 @@
-//! The result for a reader, as wide as the screen at most.
+//! A result as text, at most as wide as the screen.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::screen::Screen;
 const LONGEST_NAME: usize = 32;
 const LONGEST_BAR: usize = 30;
 
-/// A line that says what is proved, the numbers of the search, the coefficients with their bars.
+/// Formats a result: what is proved, the numbers of the search, and the coefficients with their bars.
 pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) -> String {
     let proof = Proof::of(fitted);
     let mut text = title(&proof, screen) + "\n\n";
@@ -62,7 +62,7 @@ pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) 
     text
 }
 
-/// How good the model is: a line for the rows that were fitted, and one for those that were held out.
+/// Formats how good the model is: a line for the fitted rows and one for the held-out rows.
 pub fn measures(fitted: &Fitted, screen: &Screen) -> String {
     let mut text = String::new();
     let lines = fitted.metrics.as_ref().map(quality::lines);
@@ -73,12 +73,12 @@ pub fn measures(fitted: &Fitted, screen: &Screen) -> String {
     text
 }
 
-/// How the search went.
+/// Formats the summary of the search.
 pub fn small_print(fitted: &Fitted, screen: &Screen) -> String {
     screen.wrapped("  ", "  ", &quality::search(fitted))
 }
 
-/// The models of `--top` and `--within`: how far above the best, and their features.
+/// Formats the models of `--top` and `--within`: how far above the best, and their features.
 fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
     let shown = solution.solutions.len();
     let head = format!("  {:>4}  {:<12}  {:>9}  features", "", "objective", "above");
@@ -113,7 +113,7 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
     text
 }
 
-/// What is proved, green where that is all that was asked.
+/// Formats what is proved, in green if that is all that was asked for.
 fn title(proof: &Proof, screen: &Screen) -> String {
     if proof.is_complete() {
         screen.good(&proof.headline())
@@ -122,10 +122,10 @@ fn title(proof: &Proof, screen: &Screen) -> String {
     }
 }
 
-/// The coefficients, what one standard deviation of their columns does, and bars of that.
+/// Formats the coefficients, the effect of one standard deviation of each column, and a bar of that effect.
 ///
-/// A coefficient says how much a unit of its column does, and units differ: bars of coefficients would compare nothing. Models
-/// of files from before the deviations were written have no bars.
+/// A coefficient is per unit of its column, and units differ, so bars of coefficients could not be compared.
+/// Models in files that lack the standard deviations have no bars.
 pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
     if !model.outputs().is_empty() {
         return by_response(model, has_intercept, screen);
@@ -170,7 +170,7 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
     } else {
         LONGEST_BAR
     };
-    // A wide screen has room for finer bars.
+    // A wide screen has room for longer bars.
     let longest = room.min(LONGEST_BAR + screen.width.saturating_sub(80) / 2);
     let mut effects = effects.unwrap_or_default();
     let largest = effects.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
@@ -192,7 +192,7 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
     text
 }
 
-/// The coefficients of several responses, a column for each.
+/// Formats the coefficients of several responses, one column each.
 fn by_response(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
     let rows: Vec<(&str, &Numbers)> = model
         .coefficients
@@ -232,7 +232,7 @@ fn by_response(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
     text
 }
 
-/// A bar of `share` of `width` characters, to an eighth of a character.
+/// Draws a bar of `share` of `width` characters, to an eighth of a character.
 fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     // A cast saturates: the share 0/0 of a model without coefficients gives an empty bar.
@@ -240,7 +240,7 @@ fn bar(share: f64, width: usize) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// Numbers with their decimal points one below the other; scientific when their sizes differ too much for that.
+/// Formats numbers with aligned decimal points; in scientific notation if their magnitudes differ too much.
 fn aligned(values: &[f64]) -> Vec<String> {
     let exponents = || values.iter().filter(|v| **v != 0.0).map(|v| exponent(*v));
     let (low, high) = (
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(bar(f64::NAN, 3), "");
     }
 
-    /// Name, coefficient and effect of a standard deviation of each feature.
+    /// Builds a model from the name, coefficient and effect of one standard deviation of each feature.
     fn model(rows: &[(&str, f64, f64)]) -> Fitted {
         let json = serde_json::json!({
             "status": "optimal", "objective": 1.0, "lower_bound": 1.0, "gap": 0.0, "relative_gap": 0.0, "k": rows.len(),
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn bars_are_what_a_standard_deviation_does() {
-        // A coefficient in a large unit of a column that varies much, and the other way round.
+        // A small coefficient of a column that varies much, and a large one of a column that varies little.
         let rows = [("grams", 0.001, 5.0), ("share", 1000.0, -2.5)];
         let text = coefficients(&model(&rows), true, &Screen::plain(80, true));
         let lines: Vec<&str> = text.lines().collect();
@@ -345,7 +345,7 @@ mod tests {
             lines[1].contains("5.0000") && lines[2].contains("-2.5000"),
             "{text}"
         );
-        // The intercept is no feature.
+        // The intercept is not a feature.
         assert!(lines[3].contains("(intercept)") && bar(lines[3]) == 0);
     }
 

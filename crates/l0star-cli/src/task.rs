@@ -1,4 +1,4 @@
-//! What is to be explained by what: the [`Task`] that a file and the options about data make.
+//! The data side of a problem: the [`Task`] made from a file and the options about data.
 
 mod args;
 mod checks;
@@ -49,63 +49,63 @@ use crate::design::Named;
 use crate::failure::Failure;
 use crate::reading::Settled;
 
-/// Data that can be fitted to, in the engine's form.
+/// Data ready for a fit, in the engine's form.
 #[derive(Debug)]
 pub struct Task {
-    /// The file, for messages.
+    /// The path of the file, for messages.
     pub file: PathBuf,
     pub loss: Arc<dyn Loss>,
     pub intercept: bool,
     pub standardize: bool,
-    /// Whether models are fitted again without the ridge.
+    /// Whether models are refitted without the ridge.
     refit: bool,
     pub names: Vec<String>,
-    /// The features as they are in the file.
+    /// The features with the values of the file.
     pub design: Design,
     pub response: Vec<f64>,
-    /// The columns to predict where there are several, and all but the first of them.
+    /// The names of the columns to predict, if there are several; `others` holds the values of all but the first.
     pub responses: Vec<String>,
     pub others: Vec<Vec<f64>>,
-    /// The classes that the responses number, for a loss with several.
+    /// The classes that the response values number, for a loss with several classes.
     pub classes: Vec<String>,
-    /// In the place of design and response, which are then empty.
+    /// Moments in place of design and response, which are then empty.
     pub moments: Option<Moments>,
-    /// The moments of parts of the rows, where these were summed for cross-validation.
+    /// The moments of each fold of the rows, if they were summed for cross-validation.
     pub folds: Vec<Moments>,
-    /// The file that the features lie in, where they are not in memory.
+    /// The column store that holds the features, if they are not in memory.
     store: Option<StoreFile>,
     pub weights: Option<Vec<f64>>,
-    /// The column of weights, for the record.
+    /// The name of the column of weights, for the record.
     pub weight_column: Option<String>,
-    /// None, or one for each response or class.
+    /// Offsets: none, or one vector for each response or class.
     pub offsets: Vec<Vec<f64>>,
-    /// Their columns, for the record.
+    /// The names of the offset columns, for the record.
     pub offset_columns: Vec<String>,
-    /// The target, for messages.
+    /// The name of the target, for messages.
     pub target: String,
     /// The labels that −1 and +1 stand for, for a loss on labels.
     pub labels: Option<[String; 2]>,
-    /// Events, strata and entry times, for a loss of times.
+    /// Events, strata and entry times, for a loss on survival times.
     pub survival: Option<Followed>,
-    /// The columns whose products are features; empty without any.
+    /// The columns whose products are features; empty without interactions.
     factors: Vec<String>,
-    /// The levels of the columns of text among the features.
+    /// The indicators of the categories of text columns among the features.
     indicators: Vec<Indicator>,
-    /// What is asked of the features.
+    /// The constraints on features.
     pub rules: Rules,
-    /// What stands in for missing values, by column.
+    /// The values that replace missing ones, by column.
     pub imputed: Vec<(String, f64)>,
     pub rows_dropped: usize,
-    /// Rows that nothing is learnt from.
+    /// Rows that are held out from the fit.
     pub held_out: Option<HeldOut>,
-    /// How columns of the file were read.
+    /// How the columns of the file were read.
     pub reading: Reading,
-    /// What the reader decided and the user should know.
+    /// Decisions of the reader that the user should know.
     notes: Vec<String>,
 }
 
 impl Task {
-    /// Reads the file and checks all that can be checked without k and the ridge.
+    /// Reads the file and checks everything that does not depend on k and the ridge.
     pub fn read(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
         if MomentFile::is_at(&args.data) {
             return of_moments::read(args);
@@ -122,12 +122,12 @@ impl Task {
         Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
     }
 
-    /// [`Task::read`], or the moments of the rows where these are too many for memory and their moments are enough.
+    /// Reads the task, or sums its moments if the rows do not fit in memory and the moments are enough.
     pub fn read_or_sum(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
         Self::read_or_sum_folds(args, quiet, 1)
     }
 
-    /// [`Task::read_or_sum`], with the moments of so many folds of the rows where these are summed.
+    /// Does the same as [`Task::read_or_sum`], and sums the moments of each of `folds` folds of the rows.
     pub fn read_or_sum_folds(args: &TaskArgs, quiet: bool, folds: usize) -> Result<Self, Failure> {
         let Some(note) = large::reason(args) else {
             return Self::read(args, quiet);
@@ -138,7 +138,7 @@ impl Task {
         let files = std::slice::from_ref(&args.data);
         let (made, folds) = summed::sum_folds(args, files, quiet, &tell, folds)?;
         let task = of_moments::task(args, made, notes.into_inner())?;
-        // One fold is all of the rows.
+        // A single fold is the whole of the rows.
         let folds = if folds.len() > 1 { folds } else { Vec::new() };
         Ok(Self { folds, ..task })
     }
@@ -188,7 +188,7 @@ impl Task {
         task.with_delta(args)
     }
 
-    /// Columns of numbers as they are.
+    /// Builds a task of numeric columns, taken as they are.
     fn plain(
         args: &TaskArgs,
         roles: Roles,
@@ -229,7 +229,7 @@ impl Task {
         }
     }
 
-    /// With Huber's δ, where the data choose it.
+    /// Sets Huber's δ if it is chosen from the data.
     fn with_delta(mut self, args: &TaskArgs) -> Result<Self, Failure> {
         if args.huber_delta == HuberDelta::Auto && self.loss.huber_delta().is_some() {
             let builder = self.builder(self.weights.as_deref());
@@ -239,7 +239,7 @@ impl Task {
         Ok(self)
     }
 
-    /// The problem on the rows of positive weight.
+    /// Builds the problem on the rows of positive weight.
     pub fn problem(
         &self,
         k: usize,
@@ -250,7 +250,7 @@ impl Task {
         self.problem_at(k, Penalty { ridge, l0 }, weights)
     }
 
-    /// The problem with another price of a feature than that of the rules.
+    /// Builds the problem with a price per feature that replaces that of the rules.
     pub fn problem_at(
         &self,
         k: usize,
@@ -260,7 +260,7 @@ impl Task {
         self.built(self.builder(weights), k, penalty)
     }
 
-    /// The problem on the rows outside a fold that was summed.
+    /// Builds the problem on the rows outside a fold whose moments were summed.
     pub fn problem_without(
         &self,
         fold: usize,
@@ -283,7 +283,7 @@ impl Task {
         built.build().map_err(|error| self.explain(error))
     }
 
-    /// All of the problem but k and the ridge.
+    /// Returns a builder of the problem, with everything but k and the ridge.
     fn builder(&self, weights: Option<&[f64]>) -> Builder {
         self.builder_of(self.moments.as_ref(), weights)
     }
@@ -308,7 +308,7 @@ impl Task {
         self.rules.apply(builder)
     }
 
-    /// `intercept + Ax + o` for every row, weight or not, of one response.
+    /// Returns `intercept + Ax + o` of one response for every row, whatever its weight.
     pub fn scores(&self, coefficients: &[f64], intercept: f64) -> Vec<f64> {
         let mut scores = match self.offsets.first() {
             Some(offset) => offset.clone(),
@@ -324,7 +324,7 @@ impl Task {
         scores
     }
 
-    /// A solution as it is reported: with `--refit` without the ridge, and whether that could be done; if not, why.
+    /// Returns a solution as it is reported, whether it was refitted without the ridge, and if that failed, why.
     pub fn reported(
         &self,
         problem: &Problem,
@@ -339,11 +339,11 @@ impl Task {
         }
     }
 
-    /// Columns, and about how many numbers a search keeps of them.
+    /// Returns the number of columns, and roughly how many numbers a search keeps for them.
     pub fn extent(&self) -> (usize, usize) {
         let columns = self.design.columns();
         match &self.moments {
-            // Of columns in a file a search has its rows' numbers, weights and responses.
+            // With columns in a file, a search holds only per-row values: scores, weights and responses.
             None if self.store.is_some() => (columns, 4 * self.response.len()),
             None => (columns, self.design.entry_count()),
             // The surrogate has about as many rows as columns.
@@ -351,13 +351,13 @@ impl Task {
         }
     }
 
-    /// Refuses features that were changed in their file since it was opened.
+    /// Fails if the file of the features has changed since it was opened.
     pub fn check_unchanged(&self) -> Result<(), Failure> {
         let store = self.store.as_ref();
         Ok(store.map_or(Ok(()), |file| file.store().check_unchanged())?)
     }
 
-    /// Refuses what needs rows where there are only their moments.
+    /// Fails if only moments are known, for operations that need the rows.
     pub fn needs_rows(&self, what: &str) -> Result<(), Failure> {
         match &self.moments {
             None => Ok(()),
@@ -368,7 +368,7 @@ impl Task {
         }
     }
 
-    /// The names of several responses or classes; empty for one.
+    /// Returns the names of the responses or classes if there are several; empty for one.
     pub fn outputs(&self) -> &[String] {
         if self.classes.is_empty() {
             &self.responses
@@ -382,18 +382,18 @@ impl Task {
         !self.outputs().is_empty()
     }
 
-    /// What a model says of every row, weight or not, where a row has several scores: those of each response or class.
+    /// Returns the scores of each response or class for every row, whatever its weight.
     pub fn scores_each(&self, solution: &Solution) -> Vec<Vec<f64>> {
         several::on_rows(&self.design, solution, &self.offsets)
     }
 
-    /// The responses, one or several; of classes their numbers.
+    /// Returns the responses, one or several; classes are given by number.
     pub fn all_responses(&self) -> Vec<Vec<f64>> {
         let own = std::iter::once(&self.response).chain(&self.others);
         own.cloned().collect()
     }
 
-    /// The label or class of this number, as the file has it.
+    /// Returns the label or class with this number, as the file spells it.
     pub fn label(&self, number: f64) -> &str {
         let label = match &self.labels {
             Some(labels) => labels.get(usize::from(number > 0.0)),
@@ -402,7 +402,7 @@ impl Task {
         label.map_or("", String::as_str)
     }
 
-    /// Rows with their scores; nothing where only moments are known, or there are several responses.
+    /// Returns the rows with their scores; `None` if only moments are known, or there are several responses.
     pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
         let has_one = self.moments.is_none() && !self.has_several();
         has_one.then_some(Rows {
@@ -418,19 +418,19 @@ impl Task {
         })
     }
 
-    /// Which times are those of events; nothing for other responses.
+    /// Returns which times are those of events; empty for other responses.
     fn events(&self) -> &[bool] {
         self.survival.as_ref().map_or(&[], |own| &own.events)
     }
 
-    /// What rows are dealt and drawn by where each part should have its share of all kinds: labels, classes, or events and
-    /// censored times.
+    /// Returns the values that stratify the rows (labels, classes, or events and censored times), so that each part has
+    /// its share of all kinds.
     pub fn kinds(&self) -> (Cow<'_, [f64]>, bool) {
         let has_labels = self.labels.is_some() || !self.classes.is_empty();
         survival_kinds(&self.response, self.events(), has_labels)
     }
 
-    /// The hash of the numbers: target, weights, offset, features.
+    /// Returns a hash of the numbers: target, weights, offset, features.
     pub fn fingerprint(&self) -> String {
         if let Some(moments) = &self.moments {
             let mut fingerprint = Fingerprint::new(self.rows());
@@ -457,7 +457,7 @@ impl Task {
         fingerprint.finish()
     }
 
-    /// Which of some features are products of which columns.
+    /// Returns the features among `names` that are products, with their factors.
     pub fn products(&self, names: &[String]) -> Vec<Product> {
         let product = |name: &String| {
             let factors = factors(&self.factors, name)?;
@@ -473,7 +473,7 @@ impl Task {
         }
     }
 
-    /// The levels of the columns of text that some features stand for.
+    /// Returns the indicators of the text columns that `names` use.
     pub fn indicators(&self, names: &[String]) -> Vec<Indicator> {
         let of = |indicator: &&Indicator| names.contains(&indicator.name);
         let used = self.indicators.iter().filter(of);
@@ -482,12 +482,12 @@ impl Task {
         self.indicators.iter().filter(is_used).cloned().collect()
     }
 
-    /// How many features there are to choose from; a group is one.
+    /// Returns the number of features to choose from; a group counts as one.
     pub fn features(&self) -> usize {
         self.rules.feature_count()
     }
 
-    /// The rows that count.
+    /// Returns the number of rows that count.
     pub fn rows(&self) -> usize {
         if let Some(moments) = &self.moments {
             return usize::try_from(moments.rows()).unwrap_or(usize::MAX);
@@ -498,7 +498,7 @@ impl Task {
         })
     }
 
-    /// What a solution of a problem with these data belongs to.
+    /// Returns the context that turns a solution of a problem with these data into a result.
     pub fn outcome<'a>(
         &'a self,
         problem: &'a Problem,
@@ -521,7 +521,7 @@ impl Task {
         }
     }
 
-    /// What the user should know of the data before they believe a model with k features.
+    /// Returns warnings about the data for a model with k features.
     pub fn warnings(&self, k: usize) -> Vec<String> {
         let data = warnings::Data {
             design: &self.design,
@@ -541,7 +541,7 @@ impl Task {
         warnings
     }
 
-    /// The column of the file that the engine knows by its role.
+    /// Returns the name in the file of a column that the engine calls by its role.
     fn in_file(&self, column: String) -> String {
         match column.as_str() {
             "response" if !self.names.contains(&column) => self.target.clone(),
@@ -549,7 +549,7 @@ impl Task {
         }
     }
 
-    /// The engine knows neither the file nor the labels: say them.
+    /// Adds the file and the labels to an error of the engine, which knows neither.
     fn explain(&self, error: l0star::Error) -> Failure {
         let file = self.file.display();
         match (error, &self.labels) {

@@ -1,4 +1,4 @@
-//! Durations such as `30s`, sizes such as `4GB` and shares such as `1%`.
+//! Parsers for durations such as `30s`, sizes such as `4GB` and shares such as `1%`.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const SIZES: &[(&str, f64)] = &[
     ("B", 1.0),
 ];
 
-/// `500ms`, `30s`, `2m`, `1h`, or a plain number of seconds.
+/// Parses `500ms`, `30s`, `2m`, `1h`, or a plain number of seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     scaled(text, DURATIONS)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -31,7 +31,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         })
 }
 
-/// `500MB`, `4GB`, `2GiB`, or a plain number of bytes.
+/// Parses `500MB`, `4GB`, `2GiB`, or a plain number of bytes.
 pub fn size(text: &str) -> Result<u64, String> {
     scaled(text, SIZES)
         .filter(|bytes| (0.0..1.8e19).contains(bytes))
@@ -41,7 +41,7 @@ pub fn size(text: &str) -> Result<u64, String> {
         })
 }
 
-/// A size as a reader would say it: `1.5 GB`.
+/// Formats a size in a readable unit: `1.5 GB`.
 pub fn words(bytes: u64) -> String {
     let (unit, size) = match bytes {
         0..10_000 => ("B", 1.0),
@@ -54,21 +54,21 @@ pub fn words(bytes: u64) -> String {
     format!("{number:.digits$} {unit}")
 }
 
-/// `1%`, `0.5 %`, or a plain share such as 0.01; zero or more.
+/// Parses `1%`, `0.5 %`, or a plain share such as 0.01; zero or more.
 pub fn share(text: &str) -> Result<f64, String> {
     scaled(text, &[("%", 0.01)])
         .filter(|share| *share >= 0.0 && share.is_finite())
         .ok_or_else(|| "it must be a share such as 1% or 0.01, zero or more".into())
 }
 
-/// `20%`, or a plain share such as 0.2; more than nothing and less than all.
+/// Parses `20%`, or a plain share such as 0.2; above 0 and below 1.
 pub fn part(text: &str) -> Result<f64, String> {
     scaled(text, &[("%", 0.01)])
         .filter(|share| *share > 0.0 && *share < 1.0)
         .ok_or_else(|| "it must be a share between 0 and 1, such as 20% or 0.2".into())
 }
 
-/// The number before the unit times the unit, whose letters may be of either case.
+/// Multiplies the number by the factor of its unit, whose letters may be of either case.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
     let (number, factor) = units

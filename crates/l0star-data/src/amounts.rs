@@ -1,16 +1,16 @@
 //! Numbers as people write them: `$1,200.50`, `1.234,56 €`, `12 %`, `(300)`.
 
-/// Signs and codes of currencies, as they stand before or behind a number.
+/// Currency signs and codes that may precede or follow a number.
 const CURRENCIES: [&str; 38] = [
     "US$", "A$", "C$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₴", "₫", "₦", "฿", "₪", "¢",
     "zł", "Kč", "kr", "CHF", "Fr.", "USD", "EUR", "GBP", "JPY", "CNY", "INR", "SEK", "NOK", "DKK",
     "PLN", "CZK", "CAD", "AUD", "NZD", "BRL",
 ];
 
-/// What separates groups of digits, beside the point and the comma.
+/// Separators of digit groups, in addition to the point and the comma.
 const BLANKS: [char; 4] = [' ', '\u{a0}', '\u{202f}', '\''];
 
-/// An amount taken apart: its digits with their separators, and what stands around them.
+/// An amount split into its digits (with their separators), its sign and its marks.
 #[derive(Debug, PartialEq, Eq)]
 struct Parts<'a> {
     digits: &'a str,
@@ -60,7 +60,7 @@ fn parts(text: &str) -> Option<Parts<'_>> {
     })
 }
 
-/// Which of the point and the comma stands before the decimals, as far as this one text can tell.
+/// Returns the decimal mark (point or comma) as far as this one text determines it.
 fn decimal(digits: &str) -> Option<char> {
     let marks: Vec<(usize, char)> = digits
         .char_indices()
@@ -71,14 +71,14 @@ fn decimal(digits: &str) -> Option<char> {
     let of_last = marks.iter().filter(|(_, mark)| *mark == last).count();
     let behind = digits.len() - at - 1;
     match (other, of_last) {
-        // 1.234,5 has both; 1,5 has too few digits behind for a group.
+        // 1.234,5 has both marks; in 1,5 too few digits follow the comma for a group.
         (true, 1) => Some(last),
         (false, 1) if behind != 3 => Some(last),
         _ => None,
     }
 }
 
-/// The number of a text, with its decimals behind a comma or a point; nothing where it is none.
+/// Parses a text as an amount with the given decimal mark; `None` if it is not one.
 pub(crate) fn amount(text: &str, decimal_comma: bool) -> Option<f64> {
     let Parts {
         digits,
@@ -96,7 +96,7 @@ pub(crate) fn amount(text: &str, decimal_comma: bool) -> Option<f64> {
     };
     let is_group = |letter: char| letter == group || BLANKS.contains(&letter);
     let groups: Vec<&str> = whole.split(is_group).collect();
-    // Groups of three; of two in India, but for the last.
+    // Groups have three digits. In Indian notation they have two, except the last.
     let fits = |(at, digits): (usize, &&str)| match at {
         0 => groups.len() == 1 || (1..=3).contains(&digits.len()),
         _ if at + 1 == groups.len() => digits.len() == 3,
@@ -117,18 +117,18 @@ pub(crate) fn amount(text: &str, decimal_comma: bool) -> Option<f64> {
     plain.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// What the texts of a column are, seen as amounts.
+/// Counts of amounts among the texts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Amounts {
-    /// Whether decimals stand behind a comma.
+    /// Whether the decimal mark is a comma.
     pub(crate) decimal_comma: bool,
-    /// How many texts are amounts that a reader of numbers does not take.
+    /// Number of texts that are amounts but that a plain number parser rejects.
     pub(crate) marked: usize,
-    /// How many texts are neither.
+    /// Number of texts that are neither plain numbers nor amounts.
     pub(crate) others: usize,
 }
 
-/// Looks at the texts of a column; `hint` says what a comma means where the texts do not.
+/// Classifies the texts of a column; `hint` decides what a comma means if the texts do not.
 pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, hint: bool) -> Amounts {
     let says = |mark: char| {
         let told = texts

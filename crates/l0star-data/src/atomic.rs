@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::DataError;
 
-/// Writes a file through a temporary one in the same folder and a rename, so that no reader and
-/// no crash ever sees half a file. A symbolic link stays a link; its target is replaced.
+/// Writes a file through a temporary file in the same folder and a rename, so that no reader and no crash
+/// leaves a partial file. A symbolic link stays a link; its target is replaced.
 pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -28,28 +28,30 @@ pub fn write_atomically(
     let written = written.map(|()| sync_folder(&target));
     unfinished().remove(&temporary);
     written.map_err(|reason| {
-        // The error to report is the one above; a leftover file would only be a nuisance.
+        // The error to report is the one above; a temporary file that remains does little harm.
         let _ = fs::remove_file(&temporary);
         DataError::writing(path, reason)
     })
 }
 
-/// For a process that is about to quit while another thread may be writing: removes the temporary files of
-/// [`write_atomically`] and [`Lock`](crate::Lock). From then on it never returns, so that nothing new is left behind, and no error is told of
-/// what was meant.
+/// Removes the temporary files of [`write_atomically`] and [`Lock`](crate::Lock), for a
+/// process that is about to quit.
+///
+/// Another thread may still be writing. From this call on, its writes never return: they leave nothing
+/// behind and report no error.
 pub fn quit_writing() {
     let files = unfinished();
     for file in files.iter() {
-        // What cannot be removed stays; there is nobody to tell.
+        // A file that cannot be removed stays; there is nobody to report it to.
         let _ = fs::remove_file(file);
     }
     std::mem::forget(files);
 }
 
-/// The temporary files that are being written, and those that are locked.
+/// Returns the set of temporary files that are being written and of lock files.
 pub(crate) fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    // Whoever panicked has left a set of paths all the same.
+    // A thread that panicked leaves a valid set of paths.
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -61,7 +63,8 @@ fn fill(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) 
     writer.get_ref().sync_all()
 }
 
-/// A rename is on the disk when its folder is. Where folders cannot be opened, the system has to see to it.
+/// Syncs the folder of a renamed file, without which the rename may not be on disk. Where folders cannot be
+/// opened, this is left to the operating system.
 fn sync_folder(target: &Path) {
     let folder = target.parent().filter(|path| !path.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
@@ -93,7 +96,7 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
                 files.insert(temporary.clone());
                 return Ok((temporary, file));
             }
-            // Left by a killed process that had our id: try the next number.
+            // A killed process with the same id left this file: try the next number.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

@@ -1,36 +1,37 @@
-//! How much memory a file may take: caps that no input gets past, whatever it claims.
+//! Limits on the memory that a file may take, whatever it claims.
 //!
-//! | what | at most |
+//! | what | limit |
 //! |---|---|
 //! | a record of delimited text, a line of LIBSVM text | [`LONGEST_RECORD`] |
 //! | the columns of delimited text | [`MOST_COLUMNS`] |
-//! | what compressed data unpack to: gzip, zstd, members of NPZ archives, columns of Parquet and Arrow files | [`Allowance`] |
+//! | the unpacked size of gzip, zstd, members of NPZ archives, columns of Parquet and Arrow files | [`Allowance`] |
 //! | a length that a compressed page or buffer claims | `DENSEST` times its bytes |
 //! | standard input and pipes, which are kept in memory | [`LARGEST_PIPE`] |
 //!
-//! A file that is stored uncompressed is bounded by its own size: a cell of text takes at least a byte, a number in memory
-//! eight.
+//! The memory for an uncompressed file is bounded by its own size: a text cell takes at least one byte in the
+//! file, and a number takes eight in memory.
 
 use std::io::{self, Read};
 
-/// Bytes of one record of text.
+/// Upper limit on the bytes of one text record.
 pub(crate) const LONGEST_RECORD: usize = if cfg!(test) { 8 << 20 } else { 256 << 20 };
 
-/// Columns of a table of text: more are commas without end.
+/// Upper limit on the columns of a text table; a larger count means endless delimiters.
 pub(crate) const MOST_COLUMNS: usize = if cfg!(test) { 500_000 } else { 10_000_000 };
 
-/// Bytes that are read from what is no regular file.
+/// Upper limit on the bytes read from a source that is not a regular file.
 pub(crate) const LARGEST_PIPE: u64 = 4 << 30;
 
-/// The most that a compressed byte can stand for: a block of 128 KiB in four bytes of zstd, the densest of the codecs.
+/// The most bytes that one compressed byte can stand for. In zstd, the densest of the codecs, four bytes
+/// stand for a block of 128 KiB.
 #[cfg(feature = "parquet")]
 pub(crate) const DENSEST: u64 = 1 << 15;
 
-/// Unpacked bytes that are always allowed, and how many for each stored byte beyond that.
+/// Unpacked bytes that are always allowed, and unpacked bytes allowed per stored byte.
 const ALWAYS: u64 = 1 << 30;
 const PER_BYTE: u64 = 200;
 
-/// What a file may unpack to: a gigabyte (2^30 bytes), or 200 times its size where that is more.
+/// Limit on the unpacked size of a file: one gigabyte (2^30 bytes), or 200 times its size if that is more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
     all: u64,
@@ -38,7 +39,7 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// What a file of so many bytes may unpack to.
+    /// Returns the allowance of a file of `stored` bytes.
     pub(crate) fn of(stored: u64) -> Allowance {
         let all = stored.saturating_mul(PER_BYTE).max(ALWAYS);
         Allowance { all, left: all }
@@ -49,14 +50,14 @@ impl Allowance {
         Allowance { all, left: all }
     }
 
-    /// Counts bytes before memory is taken for them.
+    /// Subtracts bytes before memory is taken for them.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<(), TooLarge> {
         self.left = self.left.checked_sub(bytes).ok_or(TooLarge(self.all))?;
         Ok(())
     }
 }
 
-/// Data that unpack to more than their [`Allowance`].
+/// The error for data that unpack to more than their [`Allowance`].
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "it unpacks to more than {:.1} GB, over {PER_BYTE} times its size; if the data are right, store them uncompressed, as \
@@ -66,7 +67,7 @@ impl Allowance {
 pub(crate) struct TooLarge(u64);
 
 impl TooLarge {
-    /// The cap that a failed read ran into, if it was this one.
+    /// Returns this error if it caused a failed read.
     pub(crate) fn behind(error: &io::Error) -> Option<TooLarge> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -83,7 +84,7 @@ impl<R> Metered<R> {
         Metered { stream, allowance }
     }
 
-    /// What is left of the allowance.
+    /// Returns the rest of the allowance.
     pub(crate) fn left(&self) -> Allowance {
         self.allowance
     }

@@ -1,4 +1,4 @@
-//! [`RawColumn`]: one column of a file, as numbers if it can be, and what a cell of text means.
+//! [`RawColumn`]: one column of a file, as numbers if possible, and the meaning of a text cell.
 
 use std::borrow::Cow;
 
@@ -11,35 +11,35 @@ pub enum RawColumn {
     Gaps {
         /// `NaN` where a cell is missing.
         values: Vec<f64>,
-        /// The row of the first cell that is missing or infinite, counted from 0.
+        /// The row of the first missing or infinite cell, counted from 0.
         first: usize,
-        /// That cell as it stands in the file.
+        /// The text of that cell in the file.
         shown: String,
     },
-    /// Some cell is text: every cell by its text, without blanks around it.
+    /// At least one cell is text: every cell is stored as its text, without surrounding blanks.
     Text {
-        /// The different texts, in the order of their first row.
+        /// The distinct texts, in the order of their first row.
         levels: Vec<String>,
         /// The position in `levels` of each row's text.
         codes: Vec<u32>,
     },
     /// Finite numbers, most of them zero.
     Sparse {
-        /// The rows of the cells that are not zero, ascending, counted from 0.
+        /// The rows of the non-zero cells, ascending, counted from 0.
         rows: Vec<u32>,
-        /// What stands there.
+        /// The values in these rows.
         values: Vec<f64>,
     },
 }
 
-/// Why a column cannot be used as numbers: its first cell that is none.
+/// A column's first cell that is not a number, which keeps the column from being used as numbers.
 pub(crate) struct BadCell<'a> {
     pub(crate) row: usize,
     pub(crate) text: &'a str,
 }
 
 impl RawColumn {
-    /// Text from the cells of one column, each without blanks around it.
+    /// Creates a text column from its cells, each without surrounding blanks.
     pub(crate) fn from_texts<'a>(cells: impl Iterator<Item = &'a str>) -> RawColumn {
         let mut dictionary = Dictionary::default();
         let codes = cells.map(|cell| dictionary.code(cell)).collect();
@@ -49,7 +49,7 @@ impl RawColumn {
         }
     }
 
-    /// Numbers, `NaN` where one is missing.
+    /// Creates a column of numbers; `NaN` stands for a missing cell.
     pub(crate) fn from_numbers(values: Vec<f64>) -> RawColumn {
         match values.iter().position(|value| !value.is_finite()) {
             None => RawColumn::Number(values),
@@ -64,7 +64,7 @@ impl RawColumn {
         }
     }
 
-    /// The `rows` cells as finite numbers. `true` and `false` are 1 and 0.
+    /// Returns the column's `rows` cells as finite numbers; `true` and `false` become 1 and 0.
     pub(crate) fn numbers(&self, rows: usize) -> Result<Cow<'_, [f64]>, BadCell<'_>> {
         match self {
             RawColumn::Number(values) => Ok(values.into()),
@@ -92,7 +92,7 @@ impl RawColumn {
         }
     }
 
-    /// Whether every cell is `true` or `false`, in letters of either case, missing ones aside.
+    /// Whether every cell that is not missing is `true` or `false`, in either letter case.
     pub fn is_boolean(&self) -> bool {
         let RawColumn::Text { levels, .. } = self else {
             return false;
@@ -105,7 +105,7 @@ impl RawColumn {
                 .all(|level| is_truth(level) || is_missing(level))
     }
 
-    /// How many cells are missing.
+    /// Number of missing cells.
     pub fn missing(&self) -> usize {
         match self {
             RawColumn::Number(_) | RawColumn::Sparse { .. } => 0,
@@ -117,7 +117,7 @@ impl RawColumn {
         }
     }
 
-    /// The row of the first missing cell and what stands there.
+    /// Returns the row of the first missing cell, and its text.
     pub(crate) fn first_missing(&self) -> Option<(usize, &str)> {
         match self {
             RawColumn::Number(_) | RawColumn::Sparse { .. } => None,
@@ -128,7 +128,7 @@ impl RawColumn {
         }
     }
 
-    /// Numbers and truths, `NaN` where a cell is missing; nothing for text.
+    /// Returns numbers and booleans as numbers, `NaN` for a missing cell; `None` for text.
     pub fn with_gaps(&self) -> Option<Vec<f64>> {
         match self {
             RawColumn::Number(values) | RawColumn::Gaps { values, .. } => Some(values.clone()),
@@ -143,7 +143,7 @@ impl RawColumn {
         }
     }
 
-    /// Which rows have a missing cell; nothing when none has.
+    /// Marks the rows with a missing cell; `None` if there are none.
     pub(crate) fn gaps(&self) -> Option<Vec<bool>> {
         if self.missing() == 0 {
             return None;
@@ -169,7 +169,7 @@ impl RawColumn {
         *self = match self {
             RawColumn::Number(values) => RawColumn::Number(marked(values, keep)),
             RawColumn::Gaps { values, .. } => RawColumn::from_numbers(marked(values, keep)),
-            // A level that no row has any more is gone.
+            // Levels that no longer occur are dropped.
             RawColumn::Text { levels, codes } => {
                 let codes = marked(codes, keep);
                 RawColumn::from_texts(codes.iter().map(|code| levels[*code as usize].as_str()))
@@ -193,7 +193,7 @@ impl RawColumn {
         };
     }
 
-    /// The bytes that it takes.
+    /// Number of bytes that the column takes.
     pub fn bytes(&self) -> usize {
         match self {
             RawColumn::Number(values) | RawColumn::Gaps { values, .. } => 8 * values.len(),
@@ -209,13 +209,14 @@ impl RawColumn {
     }
 }
 
-/// Which texts say that a cell is missing.
+/// Marks the texts that stand for a missing cell.
 fn missing_levels(levels: &[String]) -> Vec<bool> {
     let is_missing = |level: &String| Cell::of(level) == Cell::Missing;
     levels.iter().map(is_missing).collect()
 }
 
-/// Text says more about a column than a gap above it does; among truths, the gap does.
+/// Returns the cell to report. Text says more about a column than an earlier gap does; in a column of
+/// booleans, the gap is reported.
 fn first_bad<'a>(levels: &'a [String], codes: &[u32]) -> BadCell<'a> {
     let is_text = |level: &str| Cell::of(level) == Cell::Text;
     let has_truths_alone = levels
@@ -227,7 +228,7 @@ fn first_bad<'a>(levels: &'a [String], codes: &[u32]) -> BadCell<'a> {
     BadCell { row, text }
 }
 
-/// The first row whose text `is` so.
+/// Returns the first row whose text satisfies `is`, with that text.
 fn first_of<'a>(
     levels: &'a [String],
     codes: &[u32],
@@ -248,7 +249,7 @@ fn truth(level: &str) -> Option<f64> {
     }
 }
 
-/// Texts numbered in the order of their first appearance.
+/// Distinct texts, numbered in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dictionary {
     pub(crate) levels: Vec<String>,
@@ -267,7 +268,7 @@ impl Dictionary {
     }
 }
 
-/// What a trimmed cell holds.
+/// The kind of content of a trimmed cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cell {
     Number(f64),
@@ -277,8 +278,8 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// `NaN` is how many programs write a missing value; `inf`, or `1e999`, is a value, though
-    /// none that can be used.
+    /// Classifies a cell. Many programs write a missing value as `NaN`; `inf` or `1e999` is a value, but
+    /// not one that can be used.
     pub(crate) fn of(value: &str) -> Cell {
         match value.parse::<f64>() {
             Ok(number) if number.is_finite() => Cell::Number(number),
@@ -296,7 +297,7 @@ impl Cell {
     }
 }
 
-/// Whether it is a number once its comma is a point.
+/// Whether the text becomes a number when its comma is replaced by a point.
 pub(crate) fn has_decimal_comma(value: &str) -> bool {
     value.contains(',') && matches!(Cell::of(&value.replace(',', ".")), Cell::Number(_))
 }

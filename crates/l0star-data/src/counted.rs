@@ -1,13 +1,13 @@
-//! [`counted`]: a noun with its number.
+//! [`counted`]: a noun with its count.
 
 use std::fmt::Display;
 
-/// `1 node`, `2 nodes`, `3 searches`, `4 categories`.
+/// Returns a count with its noun: `1 node`, `2 nodes`, `3 searches`, `4 categories`.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 
-/// The noun alone, in the number that goes with the count: `node`, `nodes`.
+/// Returns the noun alone, singular or plural according to the count: `node`, `nodes`.
 pub fn plural<N: PartialEq + From<u8>>(count: N, noun: &str) -> String {
     if count == N::from(1) {
         return noun.to_owned();

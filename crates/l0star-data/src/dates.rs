@@ -1,4 +1,4 @@
-//! Dates as days since 1970-01-01: which columns hold them, and in which order their parts stand.
+//! Dates as days since 1970-01-01: which columns hold them, and in which order year, month and day are written.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::error::DataError;
 use crate::place::clip;
 use crate::raw::RawTable;
 
-/// In which order year, month and day stand.
+/// Order of year, month and day in a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DateOrder {
@@ -19,14 +19,14 @@ pub enum DateOrder {
     Mdy,
 }
 
-/// What a column of text is, seen as dates.
+/// Classification of a column of text as dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dates {
-    /// Some text is no date.
+    /// At least one text is not a date.
     None,
     /// Dates in one order.
     Ordered(DateOrder),
-    /// Dates, and nothing says whether the day or the month comes first.
+    /// Dates that can be read in either order of day and month.
     Ambiguous,
 }
 
@@ -47,7 +47,8 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Days since 1970-01-01, a time of day as a fraction; nothing for what is no date in this order.
+/// Returns days since 1970-01-01, with the time of day as a fraction; `None` if the text is
+/// not a date in this order.
 pub fn days(text: &str, order: DateOrder) -> Option<f64> {
     let text = text.trim();
     let (date, time) = split_time(text);
@@ -56,11 +57,11 @@ pub fn days(text: &str, order: DateOrder) -> Option<f64> {
         Some(time) => seconds(time)?,
         None => 0.0,
     };
-    // One rounding: the number of seconds is exact.
+    // Rounded once: the number of seconds is exact.
     Some((date as f64 * SECONDS_A_DAY + seconds) / SECONDS_A_DAY)
 }
 
-/// What the texts of a column are; missing ones aside.
+/// Classifies the texts of a column, without the missing ones.
 pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Dates {
     let is = |order: DateOrder| texts.clone().all(|text| days(text, order).is_some());
     if texts.clone().next().is_none() {
@@ -84,7 +85,7 @@ pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Date
     }
 }
 
-/// The date and the time of day after a `T` or a blank.
+/// Splits a text into the date and the time of day after a `T` or a blank.
 fn split_time(text: &str) -> (&str, Option<&str>) {
     let starts_time = |at: usize| {
         let rest = &text.as_bytes()[at + 1..];
@@ -100,7 +101,7 @@ fn split_time(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The day number of a date without a time.
+/// Returns the day number of a date without a time.
 fn civil(date: &str, order: DateOrder) -> Option<i64> {
     let separators = ['-', '/', '.', ' ', ','];
     let parts: Vec<&str> = date
@@ -114,7 +115,7 @@ fn civil(date: &str, order: DateOrder) -> Option<i64> {
         .split(|letter: char| !separators.contains(&letter))
         .filter(|part| !part.is_empty())
         .collect();
-    // A name of a month leaves no doubt: 1 March 2024, March 1, 2024.
+    // A month's name settles the order: 1 March 2024, March 1, 2024.
     for (month, day) in [(second, first), (first, second)] {
         if let Some(month) = named_month(month) {
             return day_number(number(third, 4, 4)?, month, number(day, 1, 2)?);
@@ -137,7 +138,7 @@ fn civil(date: &str, order: DateOrder) -> Option<i64> {
             number(second, 1, 2)?,
             number(first, 1, 2)?,
         ),
-        // Points stand between day, month and year alone.
+        // Points are used only in the order day, month, year.
         DateOrder::Mdy if one == "." => None,
         DateOrder::Mdy => day_number(
             number(third, 4, 4)?,
@@ -153,14 +154,15 @@ fn named_month(word: &str) -> Option<i64> {
     MONTHS.iter().position(is).map(|at| at as i64 + 1)
 }
 
-/// So many digits and nothing else.
+/// Parses a number of `least` to `most` digits and nothing else.
 fn number(part: &str, least: usize, most: usize) -> Option<i64> {
     let is_number =
         (least..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| part.parse().ok()).flatten()
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar; years begin in March, so that the leap day comes last.
+/// Counts days from 1970-01-01 in the Gregorian calendar. Years begin in March, so
+/// that the leap day comes last.
 fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
@@ -178,7 +180,8 @@ fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
 }
 
-/// Seconds of `12:30`, `12:30:15.25`, with `Z` or `+02:00` behind: then in UTC.
+/// Returns the seconds of `12:30` or `12:30:15.25`. With `Z` or `+02:00` after it, the
+/// time is converted to UTC.
 fn seconds(time: &str) -> Option<f64> {
     let time = time.trim_end();
     let (clock, zone) = if let Some(clock) = time.strip_suffix('Z').or(time.strip_suffix("UTC")) {
@@ -214,8 +217,8 @@ fn seconds(time: &str) -> Option<f64> {
 }
 
 impl RawTable {
-    /// Puts days since 1970-01-01 in the place of dates. A column of gaps alone stays; any other is refused with its first
-    /// cell that is no date.
+    /// Replaces dates by days since 1970-01-01. A column of missing cells stays as it is; any other column is
+    /// refused with its first cell that is not a date.
     pub fn dates_to_days(&mut self, column: &str, order: DateOrder) -> Result<(), DataError> {
         let j = self.position(column)?;
         let refuse = |row: usize, found: &str| {

@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes, then by its name.
+//! Detects the format of a file from its first bytes, then from its name.
 
 use crate::error::DataError;
 use crate::format::Format;
@@ -6,7 +6,7 @@ use crate::libsvm;
 use crate::source::Source;
 use crate::store;
 
-/// What the file is: the first bytes decide, the name only where they leave a doubt.
+/// Detects the format: the first bytes decide, and the name only if they leave doubt.
 pub(crate) fn detect(source: &Source<'_>) -> Result<Format, DataError> {
     let head = source.head()?;
     let refuse = |what: &str| {
@@ -31,7 +31,7 @@ pub(crate) fn detect(source: &Source<'_>) -> Result<Format, DataError> {
         Some(
             format @ (Format::Npy | Format::Npz | Format::Parquet | Format::Arrow | Format::Store),
         ) => {
-            // A table under a wrong name is read for what it is; a stump of a binary file is none.
+            // A text table with the wrong extension is read as text; a fragment of a binary file is refused.
             if is_text(&head) && head.contains(&b'\n') {
                 return Ok(of_text(&head, None));
             }
@@ -69,7 +69,8 @@ fn of_text(head: &[u8], named: Option<Format>) -> Format {
     }
 }
 
-/// An IPC stream starts with a message: the continuation marker, then the length of its metadata.
+/// Whether the head looks like an IPC stream, which starts with a message: the continuation marker, then
+/// the length of its metadata.
 fn is_arrow_stream(head: &[u8]) -> bool {
     match *head {
         [0xff, 0xff, 0xff, 0xff, a, b, c, d, ..] => {
@@ -88,7 +89,7 @@ fn is_text(head: &[u8]) -> bool {
     whole && !head.contains(&0)
 }
 
-/// Files that people have and that are not read here, with what to do about it.
+/// Recognises common formats that are not supported, and returns advice for each.
 fn foreign(head: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 6] = [
         (b"BZh", "compressed with bzip2; decompress it first"),

@@ -1,29 +1,29 @@
-//! [`Encoding`]: text in UTF-8, UTF-16 or Latin-1, found from its bytes and decoded as it is read.
+//! [`Encoding`]: text in UTF-8, UTF-16 or Latin-1, detected from its bytes and decoded while it is read.
 
 use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;
 
-/// How the letters of a text are stored.
+/// Encoding of the letters of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// UTF-8, with or without a mark.
+    /// UTF-8, with or without a byte-order mark.
     Utf8,
-    /// UTF-16, the lower byte of each unit first.
+    /// UTF-16, the low byte of each unit first.
     Utf16Le,
-    /// UTF-16, the higher byte of each unit first.
+    /// UTF-16, the high byte of each unit first.
     Utf16Be,
     /// One byte per letter: Windows-1252, which contains the letters of Latin-1.
     Latin1,
 }
 
-/// The letters of the bytes 0x80 to 0x9f in Windows-1252; those without one stay what they are in Latin-1.
+/// The letters of the bytes 0x80 to 0x9f in Windows-1252. Bytes without a letter keep their meaning in Latin-1.
 const WINDOWS: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Bytes that are looked at to tell the order of UTF-16 that has no mark.
+/// Bytes that are examined to detect the byte order of UTF-16 without a mark.
 const SAMPLE: usize = 4096;
 /// Bytes that are decoded at a time.
 const CHUNK: usize = 64 * 1024;
@@ -32,12 +32,13 @@ impl Encoding {
     /// The words that name the encodings, as [`FromStr`] takes them.
     pub const WORDS: [&'static str; 4] = ["utf-8", "utf-16", "utf-16be", "latin-1"];
 
-    /// The word that names it.
+    /// Returns the word that names the encoding.
     pub fn as_str(self) -> &'static str {
         Encoding::WORDS[self as usize]
     }
 
-    /// What the first bytes of a file say for certain: a mark, or UTF-16 letters of which every other byte is zero.
+    /// Returns the encoding that the first bytes prove: by a mark, or by UTF-16 text in which
+    /// every other byte is zero.
     pub(crate) fn of(head: &[u8]) -> Option<Encoding> {
         match head {
             [0xef, 0xbb, 0xbf, ..] => return Some(Encoding::Utf8),
@@ -51,7 +52,7 @@ impl Encoding {
         let of_order = |low: usize| {
             let plain = pairs.clone();
             let plain = plain.filter(|pair| pair[1 - low] == 0 && is_letter(pair[low]));
-            // Names may hold letters of other scripts; digits and delimiters do not.
+            // Names may contain letters of other scripts; digits and delimiters do not.
             all >= 4 && 2 * plain.count() > all
         };
         if of_order(0) {
@@ -63,7 +64,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding that was asked for, its byte order by the mark of the file if there is one.
+    /// Returns the requested encoding, with the byte order of the file's mark if there is one.
     pub(crate) fn ordered(self, head: &[u8]) -> Encoding {
         match (self, Encoding::of(head)) {
             (Encoding::Utf16Le, Some(Encoding::Utf16Be)) => Encoding::Utf16Be,
@@ -71,7 +72,7 @@ impl Encoding {
         }
     }
 
-    /// The stream as UTF-8.
+    /// Wraps a stream so that it yields UTF-8.
     pub(crate) fn decoded<'a>(
         self,
         stream: Box<dyn Read + Send + 'a>,
@@ -114,15 +115,15 @@ impl FromStr for Encoding {
     }
 }
 
-/// Text in another encoding as UTF-8.
+/// A stream that decodes another encoding to UTF-8.
 struct Decoded<'a> {
     stream: Box<dyn Read + Send + 'a>,
     encoding: Encoding,
-    /// Bytes of a letter that is not whole yet.
+    /// Bytes of an incomplete letter.
     raw: Vec<u8>,
     text: Vec<u8>,
     at: usize,
-    /// The bytes before `raw`.
+    /// Number of bytes before `raw`.
     offset: u64,
 }
 
@@ -158,7 +159,7 @@ impl Decoded<'_> {
         Ok(())
     }
 
-    /// Decodes what is whole and says how many bytes that were.
+    /// Decodes all complete letters and returns how many bytes they took.
     fn utf16(
         &self,
         unit: fn([u8; 2]) -> u16,
@@ -202,7 +203,7 @@ impl Read for Decoded<'_> {
     }
 }
 
-/// Why bytes are no text in an encoding, carried through [`io::Error`].
+/// The reason why bytes are not text in an encoding, carried through [`io::Error`].
 #[derive(Debug)]
 pub(crate) struct Undecodable(String);
 
@@ -212,7 +213,7 @@ impl Undecodable {
         io::Error::new(io::ErrorKind::InvalidData, Undecodable(reason))
     }
 
-    /// What it says, if an error of reading is one.
+    /// Returns this error if it caused a read error.
     pub(crate) fn behind(reason: &io::Error) -> Option<&Undecodable> {
         reason.get_ref()?.downcast_ref()
     }
@@ -226,19 +227,19 @@ impl fmt::Display for Undecodable {
 
 impl std::error::Error for Undecodable {}
 
-/// What bytes that are not all UTF-8 are.
+/// Classification of bytes that are not valid UTF-8 throughout.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ByteKind {
-    /// Text of one byte per letter.
+    /// Text with one byte per letter.
     Latin1,
-    /// Some letters are UTF-8 and others are not: the first line of each.
+    /// Text in which only some letters are UTF-8, with the first line of each kind.
     Mixed { utf8: u64, other: u64 },
-    /// Bytes that no text has.
+    /// Bytes that do not occur in text.
     Binary,
 }
 
 impl ByteKind {
-    /// Looks at all bytes.
+    /// Classifies all bytes of a stream.
     pub(crate) fn of(stream: &mut dyn Read) -> io::Result<ByteKind> {
         let (mut utf8, mut other) = (None, None);
         let mut line = 1;
@@ -307,7 +308,7 @@ mod tests {
 
     fn decode(encoding: Encoding, bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        // One byte at a time: letters are cut wherever they can be.
+        // Yields one byte at a time, so that letters are cut at every possible place.
         struct Slow<'a>(&'a [u8]);
         impl Read for Slow<'_> {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! [`DataError`]: one sentence each, saying what is wrong, where, and what to do.
+//! [`DataError`]: one sentence per error, which says what is wrong, where, and what to do.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::place::{Place, shown};
 
-/// Everything that can be wrong with data, files and generator arguments.
+/// Every error in data, files and generator arguments.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -17,7 +17,7 @@ pub enum DataError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The reason that the operating system gave.
         reason: io::Error,
         /// What to do.
         advice: &'static str,
@@ -33,14 +33,14 @@ pub enum DataError {
         path: PathBuf,
     },
 
-    /// A folder was given where a file belongs.
+    /// A folder was given instead of a file.
     #[error("'{}' is a folder; give the path of a file", shown(path))]
     IsFolder {
         /// The folder.
         path: PathBuf,
     },
 
-    /// The extension names no format that can be written.
+    /// The extension does not name a format that can be written.
     #[error(
         "cannot tell the format of '{}' from its extension; use one of .csv, .npy, .npz, .tsv, .parquet, .arrow, .libsvm, or .csv.gz and the like",
         shown(path)
@@ -50,7 +50,7 @@ pub enum DataError {
         path: PathBuf,
     },
 
-    /// Bytes that are no UTF-8 text.
+    /// Bytes that are not UTF-8 text.
     #[error(
         "'{}' is not a text file ({reason}); save it as CSV in UTF-8",
         shown(path)
@@ -58,18 +58,18 @@ pub enum DataError {
     NotText {
         /// The file.
         path: PathBuf,
-        /// The first thing that showed it.
+        /// The first sign of it.
         reason: String,
     },
 
-    /// A file of no bytes, or of blank lines.
+    /// A file of no bytes, or of blank lines only.
     #[error("'{}' is empty; it needs at least one row of numbers", shown(path))]
     EmptyFile {
         /// The file.
         path: PathBuf,
     },
 
-    /// A header with nothing below it.
+    /// A header without rows.
     #[error(
         "'{}' has a header but no rows; add at least one row of numbers",
         shown(path)
@@ -87,11 +87,11 @@ pub enum DataError {
     Ragged {
         /// The file.
         path: PathBuf,
-        /// Physical line; the header is usually line 1.
+        /// The physical line; the header is usually line 1.
         line: u64,
-        /// Cells in the header.
+        /// The number of cells in the header.
         expected: usize,
-        /// Cells in this row.
+        /// The number of cells in this row.
         found: usize,
     },
 
@@ -100,11 +100,11 @@ pub enum DataError {
     EmptyName {
         /// The file, when there is one.
         file: Option<PathBuf>,
-        /// Which column; the first is 1.
+        /// The position of the column; the first is 1.
         position: usize,
     },
 
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error(
         "{}columns {first} and {second} are both named '{name}'; rename one of them",
         prefix(file)
@@ -114,9 +114,9 @@ pub enum DataError {
         file: Option<PathBuf>,
         /// The name.
         name: String,
-        /// Position of the first; the leftmost column is 1.
+        /// The position of the first of them; the leftmost column is 1.
         first: usize,
-        /// Position of the second.
+        /// The position of the second.
         second: usize,
     },
 
@@ -125,7 +125,7 @@ pub enum DataError {
     NotANumber {
         /// The cell.
         place: Place,
-        /// What stands there.
+        /// The text of the cell.
         value: String,
         /// What to do.
         advice: String,
@@ -136,22 +136,22 @@ pub enum DataError {
     MissingValue {
         /// The cell.
         place: Place,
-        /// What stands there.
+        /// The text of the cell.
         value: String,
     },
 
     /// Missing cells, counted by column.
     #[error("{place}: missing value {found}; {advice}")]
     MissingValues {
-        /// The first one.
+        /// The first missing cell.
         place: Place,
-        /// What stands there, and how many there are in which column, for the reader.
+        /// The text of that cell, and the count of missing cells per column, for the reader.
         found: String,
         /// What to do.
         advice: &'static str,
     },
 
-    /// Columns that a model needs.
+    /// Columns that a model needs but the file lacks.
     #[error(
         "{} lacks {absent} of the {needed} columns that the model needs: {columns}; rename or add them (l0star inspect lists what a file has)",
         shown(path)
@@ -159,11 +159,11 @@ pub enum DataError {
     Lacks {
         /// The file.
         path: PathBuf,
-        /// How many it lacks.
+        /// The number of missing columns.
         absent: usize,
-        /// How many are needed.
+        /// The number of columns that the model needs.
         needed: usize,
-        /// Which, each with the nearest names, as a list for the reader.
+        /// The missing columns, each with the nearest names, as a list for the reader.
         columns: String,
     },
 
@@ -174,11 +174,11 @@ pub enum DataError {
     NotFinite {
         /// The cell.
         place: Place,
-        /// What stands there.
+        /// The text of the cell.
         value: String,
     },
 
-    /// A name that no column has.
+    /// A name that belongs to no column.
     #[error(
         "{}there is no column '{name}'{}; the columns are {available}",
         prefix(file),
@@ -187,7 +187,7 @@ pub enum DataError {
     NoSuchColumn {
         /// The file, when there is one.
         file: Option<PathBuf>,
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The nearest names, best first.
         close: Vec<String>,
@@ -195,7 +195,7 @@ pub enum DataError {
         available: String,
     },
 
-    /// A pattern or number that means no column.
+    /// A pattern or number that matches no column.
     #[error(
         "{}'{item}' chooses no column: {why}; see the columns with l0star inspect",
         prefix(file)
@@ -203,13 +203,13 @@ pub enum DataError {
     NoMatch {
         /// The file, when there is one.
         file: Option<PathBuf>,
-        /// What was asked for.
+        /// The requested item.
         item: String,
-        /// Why nothing fits it.
+        /// Why nothing matches it.
         why: String,
     },
 
-    /// A binary target that never varies.
+    /// A binary target with only one label.
     #[error(
         "{}column '{column}' has the single label '{label}'; a classifier needs a target with two labels",
         prefix(file)
@@ -223,7 +223,7 @@ pub enum DataError {
         label: String,
     },
 
-    /// A target of more than two labels.
+    /// A target with more than two labels.
     #[error(
         "{}column '{column}' has {count} labels ({first}); a classifier needs exactly two, so merge some or choose a regression loss",
         prefix(file)
@@ -233,7 +233,7 @@ pub enum DataError {
         file: Option<PathBuf>,
         /// The target.
         column: String,
-        /// How many labels there are.
+        /// The number of labels.
         count: usize,
         /// The first few, for the reader.
         first: String,
@@ -248,9 +248,9 @@ pub enum DataError {
     OtherLabel {
         /// The cell.
         place: Place,
-        /// What stands there.
+        /// The text of the cell.
         value: String,
-        /// The labels that are known.
+        /// The known labels.
         labels: Box<[String; 2]>,
     },
 
@@ -261,18 +261,18 @@ pub enum DataError {
         what: String,
     },
 
-    /// A file that is damaged, or holds something that its format allows and we do not.
+    /// A file that is damaged, or uses a feature of its format that is not supported.
     #[error("'{}' cannot be read as {format}: {reason}", shown(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What it was taken for.
+        /// The format that it was read as.
         format: String,
         /// What is wrong and what to do.
         reason: String,
     },
 
-    /// A file that is not what it should be.
+    /// A file of the wrong kind.
     #[error("'{}' {what}", shown(path))]
     WrongFormat {
         /// The file.
@@ -281,18 +281,18 @@ pub enum DataError {
         what: String,
     },
 
-    /// A line that breaks the rules of its format.
+    /// A line that violates its format.
     #[error("{}: line {line}: {what}", shown(path))]
     Line {
         /// The file.
         path: PathBuf,
-        /// Physical line; the first is 1.
+        /// The physical line; the first is 1.
         line: u64,
         /// What is wrong and what to do.
         what: String,
     },
 
-    /// A record of text that is longer than any table's.
+    /// A text record that is longer than allowed.
     #[error(
         "{}: the record that starts on line {line} has more than {most} bytes; look for a quote that is never closed, \
          or a file that is no table",
@@ -301,13 +301,13 @@ pub enum DataError {
     LongRecord {
         /// The file.
         path: PathBuf,
-        /// Where the record starts.
+        /// The line where the record starts.
         line: u64,
-        /// How long a record may be.
+        /// The limit on the bytes of a record.
         most: usize,
     },
 
-    /// A first line with more cells than any table's.
+    /// A first line with more cells than allowed.
     #[error(
         "{}: its first line has more than {most} cells; look for a file that is no table",
         shown(path)
@@ -315,11 +315,11 @@ pub enum DataError {
     ManyColumns {
         /// The file.
         path: PathBuf,
-        /// How many columns a table may have.
+        /// The limit on the columns of a table.
         most: usize,
     },
 
-    /// A cell in quotes that never ends.
+    /// A quoted cell that never ends.
     #[error(
         "{}: the quote that opens on line {line} is never closed; close it, or double quotes inside a cell",
         shown(path)
@@ -327,7 +327,7 @@ pub enum DataError {
     UnclosedQuote {
         /// The file.
         path: PathBuf,
-        /// Where the record with the quote starts.
+        /// The line where the record with the quote starts.
         line: u64,
     },
 
@@ -336,13 +336,13 @@ pub enum DataError {
     Argument {
         /// The argument.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         rule: String,
     },
 
-    /// The drawn labels are all the same.
+    /// All drawn labels are equal.
     #[error(
         "the logistic instance with seed {seed} has only the label {label}; use another seed or a larger n"
     )]
@@ -355,7 +355,7 @@ pub enum DataError {
 }
 
 impl DataError {
-    /// A file that could not be read, with what to do about it.
+    /// Creates the error for a file that could not be read, with what to do about it.
     pub fn reading(path: &Path, reason: io::Error) -> DataError {
         let advice = match reason.kind() {
             io::ErrorKind::NotFound => "check the path",
@@ -397,7 +397,7 @@ impl DataError {
         }
     }
 
-    /// Names the file in which the error happened, if it does not yet.
+    /// Adds the file in which the error happened, if none is named yet.
     pub fn in_file(mut self, path: &Path) -> DataError {
         match &mut self {
             DataError::NotFinite {

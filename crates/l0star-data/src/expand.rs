@@ -9,11 +9,11 @@ pub fn interactions(table: &Table) -> Result<Table, DataError> {
     interactions_of(table, &all)
 }
 
-/// Adds to the columns `a, b, …` every product `a:b` of a pair of the `chosen` ones and every square `a^2`.
+/// Adds every product `a:b` of two of the `chosen` columns and every square `a^2`.
 ///
-/// Order: the columns themselves, the pairs (1,2), (1,3), …, (2,3), …, then the squares. The
-/// square of a column whose non-zero entries are all identical (an indicator, say) is a multiple
-/// of the column and is left out. An error when a product overflows or a name exists already.
+/// Order: the columns themselves, the pairs (1,2), (1,3), …, (2,3), …, then the squares. The square of a column
+/// whose non-zero entries are all identical (such as an indicator) is a multiple of the column and is omitted.
+/// Fails if a product overflows or a name already exists.
 pub fn interactions_of(table: &Table, chosen: &[usize]) -> Result<Table, DataError> {
     let n = table.rows();
     let mut names = table.names().to_vec();
@@ -41,8 +41,8 @@ pub fn interactions_of(table: &Table, chosen: &[usize]) -> Result<Table, DataErr
     Table::new(names, n, values)
 }
 
-/// The two columns of `names` whose product [`interactions`] calls `name`; nothing when it is a
-/// column by itself.
+/// Returns the two columns of `names` whose product [`interactions`] calls `name`; `None` if
+/// `name` is itself a column.
 pub fn factors<'a>(names: &'a [String], name: &str) -> Option<[&'a String; 2]> {
     let find = |part: &str| names.iter().find(|own| *own == part);
     if find(name).is_some() {
@@ -51,7 +51,7 @@ pub fn factors<'a>(names: &'a [String], name: &str) -> Option<[&'a String; 2]> {
     if let Some(square) = name.strip_suffix("^2").and_then(find) {
         return Some([square, square]);
     }
-    // A name may hold colons of its own: every one of them may be the sign of the product.
+    // A name may itself contain colons, so each of them may be the product sign.
     name.match_indices(':')
         .find_map(|(at, _)| Some([find(&name[..at])?, find(&name[at + 1..])?]))
 }
@@ -69,8 +69,8 @@ pub fn unit_norm(table: Table) -> Result<Table, DataError> {
     Table::new(names, rows, values)
 }
 
-/// The paper's preparation of a data set: unit norms, interactions and squares, unit norms again;
-/// then the response, called `b` and of unit norm too, as the last column.
+/// Prepares a data set as in the paper: unit norms, interactions and squares, then unit norms again. The last
+/// column is the response, called `b` and also of unit norm.
 pub fn paper_expansion(features: Table, response: &[f64]) -> Result<Table, DataError> {
     let expanded = unit_norm(interactions(&unit_norm(features)?)?)?;
     let (mut names, rows, mut values) = expanded.into_parts();
@@ -81,7 +81,7 @@ pub fn paper_expansion(features: Table, response: &[f64]) -> Result<Table, DataE
     Table::new(names, rows, values)
 }
 
-/// `v / ‖v‖`, the zero vector unchanged.
+/// Computes `v / ‖v‖`; the zero vector stays unchanged.
 pub(crate) fn normalise(v: &mut [f64]) {
     let norm = norm(v);
     if norm > 0.0 && norm.is_finite() {
@@ -94,8 +94,8 @@ pub(crate) fn normalise(v: &mut [f64]) {
     }
 }
 
-/// `‖v‖₂ = √Σ v_i²`, summed left to right; scaled by the largest entry only where the plain sum
-/// would overflow or lose everything to underflow.
+/// Computes `‖v‖₂ = √Σ v_i²`, summed left to right. Entries are scaled by the largest only where the plain sum
+/// would overflow or underflow.
 pub(crate) fn norm(v: &[f64]) -> f64 {
     let sum: f64 = v.iter().map(|x| x * x).sum();
     if sum.is_normal() && sum > 1e-290 {

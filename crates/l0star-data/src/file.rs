@@ -1,4 +1,4 @@
-//! [`load`] and [`save`]: which module reads a file, and which writes it.
+//! [`load`] and [`save`]: choose the module that reads or writes a file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,17 +17,17 @@ use crate::source::{Source, Watch};
 use crate::table::Table;
 use crate::{arrow, csv, libsvm, npy, npz, store};
 
-/// Reads a file of any format, found from its content; `-` is standard input.
+/// Reads a file of any format, detected from its content; `-` is standard input.
 pub fn load(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
     load_with(path, &ReadOptions::default())
 }
 
-/// As [`load`], told something about the file.
+/// Reads a file as [`load`] does, with options.
 pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<RawTable, DataError> {
     read(Source::open(path.as_ref())?, options)
 }
 
-/// As [`load_with`]; `watch` is told how many bytes of how many have been read, on the thread that reads.
+/// Reads a file as [`load_with`] does. `watch` receives the bytes read and their total, on the reading thread.
 pub fn load_watched(
     path: impl AsRef<Path>,
     options: &ReadOptions,
@@ -36,14 +36,15 @@ pub fn load_watched(
     read(Source::open(path.as_ref())?.watched(Some(watch)), options)
 }
 
-/// As [`load_with`], from bytes in memory; `file` is the name for messages.
+/// Reads bytes in memory as [`load_with`] does; `file` is the name used in messages.
 pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<RawTable, DataError> {
     read(Source::memory(file, bytes)?, options)
 }
 
-/// Reads a file piece by piece, in bounded memory: delimited text, Parquet, Arrow and column stores; other formats are one piece.
+/// Reads a file piece by piece, in bounded memory: delimited text, Parquet, Arrow and column stores. Other
+/// formats arrive as one piece.
 ///
-/// Columns and lines are those of the file, messages too; `watch` is as for [`load_watched`].
+/// Column names and line numbers are those of the file, also in messages. `watch` works as in [`load_watched`].
 pub fn stream(
     path: impl AsRef<Path>,
     options: &ReadOptions,
@@ -70,8 +71,11 @@ pub fn stream(
     }
 }
 
-/// About how many bytes the cells of a file take in memory, if [`stream`] can read it piece by piece; `None` for other formats, for what
-/// is no regular file, and for one that cannot be read. Cells of text take about as much as their digits; a packed file is guessed.
+/// Estimates the bytes that the cells of a file take in memory, if [`stream`] can read it piece by piece.
+///
+/// Returns `None` for other formats, for a source that is not a regular file, and for a file that
+/// cannot be read. Text cells are assumed to take about as much as their digits; the size of a
+/// compressed file is a guess.
 pub fn streamed_size(path: impl AsRef<Path>, options: &ReadOptions) -> Option<u64> {
     let path = path.as_ref();
     if !path.is_file() {
@@ -92,7 +96,7 @@ fn read(source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError
     read_as(source, format, options)
 }
 
-/// What a source is; from here on it is decoded.
+/// Detects the format and the encoding of a source, which decodes its text from here on.
 fn opened<'a>(
     mut source: Source<'a>,
     options: &ReadOptions,
@@ -148,7 +152,7 @@ fn read_as(
     }
 }
 
-/// Delimited text; what turns out not to be UTF-8 is read again as Latin-1, if it can be that.
+/// Reads delimited text. A file that turns out not to be UTF-8 is read again as Latin-1, if it can be.
 fn read_text(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
     let error = match csv::read(&source, options) {
         Err(error @ DataError::NotText { .. }) if source.encoding().is_none() => error,
@@ -171,8 +175,8 @@ fn read_text(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, 
     }
 }
 
-/// Writes the format that the extension names, text compressed when `.gz` or `.zst` follows.
-/// NumPy matrices and LIBSVM files carry no names; there the last column is the target.
+/// Writes a table in the format of the extension; text is compressed if `.gz` or `.zst` follows. NumPy matrices
+/// and LIBSVM files have no names; there the last column is the target.
 pub fn save(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
     let path = path.as_ref();
     let last = path.extension().and_then(|last| last.to_str());
@@ -185,8 +189,8 @@ pub fn save(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
     }
 }
 
-/// Writes delimited text, Parquet or Arrow, by the extension, text compressed when `.gz` or
-/// `.zst` follows.
+/// Writes delimited text, Parquet or Arrow, according to the extension; text is compressed
+/// if `.gz` or `.zst` follows.
 pub fn save_frame(path: impl AsRef<Path>, frame: &Frame<'_>) -> Result<(), DataError> {
     let path = path.as_ref();
     let unknown = || DataError::UnknownFormat {
@@ -206,7 +210,7 @@ pub fn save_frame(path: impl AsRef<Path>, frame: &Frame<'_>) -> Result<(), DataE
     }
 }
 
-/// Text, compressed when the name ends in `.gz` or `.zst`.
+/// Writes text, compressed if the name ends in `.gz` or `.zst`.
 fn write_packed(
     path: &Path,
     text: impl FnOnce(&mut dyn Write) -> io::Result<()>,

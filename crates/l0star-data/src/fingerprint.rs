@@ -1,16 +1,16 @@
-//! [`Fingerprint`]: one hash of all numbers of a problem.
+//! [`Fingerprint`]: a hash of all numbers of a problem.
 
-/// Takes columns one after the other. Only entries that are not zero count, each with its row, so
-/// that sparse and dense columns of the same numbers have the same hash.
+/// Hashes columns one after the other. Only non-zero entries count, each with its row, so that sparse and dense
+/// columns with the same numbers have the same hash.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     hasher: blake3::Hasher,
-    /// Entries on their way to the hasher, which likes long slices.
+    /// Entries not yet passed to the hasher, which is fastest with long slices.
     buffer: Vec<u8>,
 }
 
 impl Fingerprint {
-    /// Of a table with so many rows.
+    /// Starts the hash of a table with `rows` rows.
     pub fn new(rows: usize) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"l0star data 1");
@@ -21,12 +21,12 @@ impl Fingerprint {
         }
     }
 
-    /// The next column as a vector.
+    /// Adds the next column, given as a vector.
     pub fn vector(&mut self, values: &[f64]) {
         self.column(values.iter().copied().enumerate());
     }
 
-    /// The next column by rows and values, rows in order; zeros may be there or not.
+    /// Adds the next column, given as rows and values with ascending rows; zeros may be present or absent.
     pub fn column(&mut self, entries: impl Iterator<Item = (usize, f64)>) {
         const FULL: usize = 1 << 16;
         let mut count: u64 = 0;
@@ -40,11 +40,11 @@ impl Fingerprint {
                 self.buffer.clear();
             }
         }
-        // The count ends a column, so that its entries cannot pass for those of the next.
+        // The count ends a column, so that its entries cannot be mistaken for those of the next.
         self.buffer.extend_from_slice(&count.to_le_bytes());
     }
 
-    /// The hash (BLAKE3), in hexadecimal.
+    /// Returns the hash (BLAKE3) in hexadecimal.
     pub fn finish(mut self) -> String {
         self.hasher.update(&self.buffer);
         self.hasher.finalize().to_hex().to_string()

@@ -1,4 +1,4 @@
-//! [`Format`]: the formats by their words and by the names of files; [`ReadOptions`].
+//! [`Format`]: the formats, with their names and file extensions; [`ReadOptions`].
 
 use std::fmt;
 use std::path::Path;
@@ -9,9 +9,9 @@ use crate::encoding::Encoding;
 /// A file format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Delimited text: CSV, TSV and their kin.
+    /// Delimited text: CSV, TSV and similar formats.
     Csv,
-    /// `label index:value …`, one row a line.
+    /// `label index:value …`, one row per line.
     Libsvm,
     /// One NumPy matrix.
     Npy,
@@ -21,7 +21,7 @@ pub enum Format {
     Parquet,
     /// Apache Arrow IPC: a file (Feather) or a stream.
     Arrow,
-    /// Columns that are mapped into memory (`.l0d`).
+    /// A column store, which is mapped into memory (`.l0d`).
     Store,
 }
 
@@ -39,17 +39,17 @@ impl Format {
         Format::Store,
     ];
 
-    /// The word that names it.
+    /// Returns the word that names the format.
     pub fn as_str(self) -> &'static str {
         Format::WORDS[self as usize]
     }
 
-    /// Whether it is made of letters.
+    /// Whether files of this format are text.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Format::Csv | Format::Libsvm)
     }
 
-    /// As a message calls a file of this kind.
+    /// Returns the phrase for a file of this format in messages.
     pub(crate) fn described(self) -> &'static str {
         match self {
             Format::Csv => "delimited text",
@@ -62,7 +62,7 @@ impl Format {
         }
     }
 
-    /// What the name says, compression suffixes aside.
+    /// Returns the format that the file name implies, ignoring compression suffixes.
     pub fn of_name(path: &Path) -> Option<Format> {
         Some(match extension(path)?.as_str() {
             "csv" | "tsv" | "tab" => Format::Csv,
@@ -77,19 +77,18 @@ impl Format {
     }
 }
 
-/// What the reader is told instead of finding it out.
+/// Options that replace what a reader would otherwise detect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format, whatever the file looks like.
+    /// The format, regardless of what the file looks like.
     pub format: Option<Format>,
-    /// Delimited text: what separates cells; a blank stands for any run of blanks and tabs.
+    /// For delimited text: the delimiter; a blank stands for any run of blanks and tabs.
     pub delimiter: Option<u8>,
-    /// Delimited text: whether the first line names the columns; without names they are `c1`,
-    /// `c2`, ….
+    /// For delimited text: whether the first line names the columns. Without names they are `c1`, `c2`, ….
     pub header: Option<bool>,
-    /// Delimited text: how decimals are written.
+    /// For delimited text: how decimals are written.
     pub decimal: Decimal,
-    /// Text: its encoding, instead of what its bytes look like.
+    /// For text: the encoding; if absent, it is detected.
     pub encoding: Option<Encoding>,
 }
 
@@ -122,7 +121,7 @@ impl FromStr for Format {
     }
 }
 
-/// The extension in small letters, without a compression suffix: `csv` of `a.CSV.gz`.
+/// Returns the extension in lower case, without a compression suffix: `csv` for `a.CSV.gz`.
 pub(crate) fn extension(path: &Path) -> Option<String> {
     let last = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     match last(path)?.as_str() {

@@ -1,4 +1,4 @@
-//! [`Frame`]: named columns of numbers and of text, to be written.
+//! [`Frame`]: named columns of numbers and text that are to be written.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ pub enum Values<'a> {
     Texts(Cow<'a, [String]>),
 }
 
-/// Columns of the same length.
+/// Named columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame<'a> {
     columns: Vec<(Cow<'a, str>, Values<'a>)>,
@@ -23,7 +23,7 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// No columns yet, of so many rows.
+    /// Creates a frame of `rows` rows without columns.
     pub fn new(rows: usize) -> Frame<'a> {
         Frame {
             columns: Vec::new(),
@@ -31,10 +31,10 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// One more column.
+    /// Adds a column.
     ///
     /// # Panics
-    /// When it has not as many cells as the frame has rows.
+    /// If the number of cells differs from the number of rows of the frame.
     pub fn push(&mut self, name: impl Into<Cow<'a, str>>, values: Values<'a>) {
         let cells = match &values {
             Values::Numbers(values) => values.len(),
@@ -44,14 +44,14 @@ impl<'a> Frame<'a> {
         self.columns.push((name.into(), values));
     }
 
-    /// The columns with their names.
+    /// Iterates over the columns with their names.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Values<'a>)> {
         let columns = self.columns.iter();
         columns.map(|(name, values)| (name.as_ref(), values))
     }
 
-    /// Makes texts such that no spreadsheet runs them as formulas: an apostrophe is put before those that begin with
-    /// `=`, `+`, `-`, `@`, a tab or a line break. Texts that are numbers stay as they are.
+    /// Protects texts that a spreadsheet would run as formulas. Texts that begin with `=`, `+`, `-`, `@`, a tab
+    /// or a line break get an apostrophe in front; texts that are numbers stay as they are.
     pub fn without_formulas(mut self) -> Frame<'a> {
         let starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
         let is_formula = |text: &String| {
@@ -69,7 +69,7 @@ impl<'a> Frame<'a> {
         self
     }
 
-    /// Delimited text with a header; numbers read back to the same bits.
+    /// Writes delimited text with a header; numbers read back to the same bits.
     pub fn write_text(&self, out: &mut dyn Write, delimiter: char) -> io::Result<()> {
         let mut between = [0; 4];
         let between = delimiter.encode_utf8(&mut between).as_bytes();
@@ -101,7 +101,8 @@ impl<'a> From<&'a Table> for Frame<'a> {
     }
 }
 
-/// Both formats of Rust round-trip; `{}` would spell out the 300 zeros of `1e300`.
+/// Writes a number in one of two formats of Rust, both of which round-trip; `{}` would spell out
+/// the 300 zeros of `1e300`.
 pub(crate) fn write_float(out: &mut dyn Write, value: f64) -> io::Result<()> {
     let size = value.abs();
     if size == 0.0 || (1e-5..1e16).contains(&size) {
@@ -111,7 +112,7 @@ pub(crate) fn write_float(out: &mut dyn Write, value: f64) -> io::Result<()> {
     }
 }
 
-/// Quotes whatever the reader could take for structure.
+/// Quotes a name if the reader could mistake it for structure.
 pub(crate) fn quoted(name: &str) -> String {
     let is_number = matches!(Cell::of(name), Cell::Number(_));
     if is_number || name.contains([',', ';', '\t', '|', '"', '\r', '\n', '\u{feff}']) {

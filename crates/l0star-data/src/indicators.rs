@@ -1,7 +1,7 @@
-//! Columns of text as features: one indicator column a level.
+//! Text columns as features: one indicator column per level.
 //!
-//! Levels that few rows have are put together, and missing cells can be a level of their own. A column of two levels needs one
-//! indicator, that of the second; what the first would say is known from it.
+//! Rare levels are merged into one, and missing cells can be a level. A column of two levels needs only the
+//! indicator of the second level, because it determines the first.
 
 use std::borrow::Cow;
 
@@ -11,26 +11,26 @@ use crate::column::{Cell, Dictionary, RawColumn};
 use crate::error::DataError;
 use crate::raw::RawTable;
 
-/// The level that rare ones are put together as.
+/// The level into which rare levels are merged.
 pub const OTHER: &str = "(other)";
 /// The level of missing cells.
 pub const MISSING: &str = "(missing)";
-/// A column with more levels is refused.
+/// Upper limit on the levels of a column; a column with more is refused.
 pub const MOST_LEVELS: usize = 100;
 
-/// Different texts, and which of them each row has.
+/// The distinct texts of a column, and the index of each row's text.
 type Texts<'a> = (Cow<'a, [String]>, Cow<'a, [u32]>);
 
-/// A level of a column of text, and what its indicator column is called.
+/// A level of a text column, and the name of its indicator column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Indicator {
     /// The name of the indicator column: `city=Paris`.
     pub name: String,
-    /// The column of text.
+    /// The text column.
     pub column: String,
     /// The level: a text, [`OTHER`] or [`MISSING`].
     pub level: String,
-    /// Of [`OTHER`]: the levels that are put together.
+    /// For [`OTHER`]: the levels that are merged into it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
 }
@@ -46,7 +46,7 @@ impl Indicator {
     }
 }
 
-/// The levels of one column that are features: all, or the second of two.
+/// Returns the levels of one column that become features: all, or the second of two.
 pub fn features(levels: &[Indicator]) -> &[Indicator] {
     match levels {
         [_, second] => std::slice::from_ref(second),
@@ -54,7 +54,7 @@ pub fn features(levels: &[Indicator]) -> &[Indicator] {
     }
 }
 
-/// The level of a cell; nothing for a text that is none of them where no level is [`OTHER`].
+/// Returns the level of a cell; `None` for a text that is not a level, if there is no level [`OTHER`].
 fn level_of(levels: &[&Indicator], text: &str) -> Option<usize> {
     let find = |wanted: &str| levels.iter().position(|own| own.level == wanted);
     match Cell::of(text) {
@@ -63,7 +63,7 @@ fn level_of(levels: &[&Indicator], text: &str) -> Option<usize> {
     }
 }
 
-/// The levels of a column whose texts so many rows have, as [`RawTable::levels`] says.
+/// Returns the levels of a column from its texts with their row counts, as [`RawTable::levels`] does.
 pub fn levels(
     column: &str,
     texts: impl IntoIterator<Item = (String, usize)>,
@@ -97,8 +97,9 @@ pub fn levels(
 }
 
 impl RawTable {
-    /// The levels of a column of text in order of their letters, then [`OTHER`] if some have fewer than `rare` rows, then
-    /// [`MISSING`] if there are missing cells. Whether it can be a feature is asked of [`RawTable::troubles`] before.
+    /// Returns the levels of a text column: its texts in alphabetical order, then [`OTHER`] if some texts have
+    /// fewer than `rare` rows, then [`MISSING`] if there are missing cells. [`RawTable::troubles`] checks
+    /// beforehand whether the column can be a feature.
     pub fn levels(&self, column: &str, rare: usize) -> Result<Vec<Indicator>, DataError> {
         let RawColumn::Text { levels, codes } = self.column(column)? else {
             return Ok(Vec::new());
@@ -109,7 +110,8 @@ impl RawTable {
         Ok(self::levels(column, counts, rare))
     }
 
-    /// Adds the indicator columns of `features`, which are levels of one column, and says how many rows have none of `levels`.
+    /// Adds the indicator columns of `features`, which are levels of one column, and returns the number of rows
+    /// that have none of `levels`.
     pub fn add_indicators(
         &mut self,
         column: &str,
@@ -131,7 +133,7 @@ impl RawTable {
         Ok(of_row.iter().filter(|level| level.is_none()).count())
     }
 
-    /// The different texts of a column and which of them each row has; numbers as they are written.
+    /// Returns the distinct texts of a column and the index of each row's text; numbers are converted to text.
     fn texts(&self, column: &str) -> Result<Texts<'_>, DataError> {
         let column = self.column(column)?;
         if let RawColumn::Text { levels, codes } = column {

@@ -1,4 +1,4 @@
-//! Labels and categories: a target of two labels as −1 and +1, the values of a column as numbers.
+//! Labels and categories: a target with two labels as −1 and +1, and the values of a column as codes.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use crate::place::clip;
 use crate::raw::RawTable;
 
 impl RawTable {
-    /// A binary target as −1 and +1, with the labels that these stand for. Two numbers are
-    /// ordered as numbers, other labels by their letters; the larger is +1.
+    /// Returns a binary target as −1 and +1, with the labels that these stand for. Two numbers are ordered as
+    /// numbers, other labels alphabetically; the larger is +1.
     pub fn labels(&self, column: &str) -> Result<(Vec<f64>, [String; 2]), DataError> {
         let j = self.position(column)?;
         if let Some((row, text)) = self.columns()[j].first_missing() {
@@ -40,7 +40,7 @@ impl RawTable {
         Ok((signs.collect(), names))
     }
 
-    /// The number of each row's value among the values of a column, in the order of their first rows, and these as text.
+    /// Returns each row's category as a code, and the categories as text, in the order of their first rows.
     pub fn categories(&self, column: &str) -> Result<(Vec<u32>, Vec<String>), DataError> {
         let j = self.position(column)?;
         if let Some((row, text)) = self.columns()[j].first_missing() {
@@ -50,7 +50,7 @@ impl RawTable {
             let of = |code: &u32| levels[*code as usize].clone();
             codes.iter().map(of).collect()
         } else {
-            // Zero of either sign is one value.
+            // Zeros of either sign are one value.
             let values = self.number(column)?.into_iter();
             values.map(|value| (value + 0.0).to_string()).collect()
         };
@@ -65,8 +65,8 @@ impl RawTable {
         Ok((codes, names))
     }
 
-    /// The number of each row's value among the values of a column, and these as text: numbers in their order, other texts by their
-    /// letters.
+    /// Returns each row's class as a number, and the classes as text. Numbers are sorted by value,
+    /// other texts alphabetically.
     pub fn classes(&self, column: &str) -> Result<(Vec<usize>, Vec<String>), DataError> {
         let (codes, names) = self.categories(column)?;
         let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
@@ -86,7 +86,8 @@ impl RawTable {
         ))
     }
 
-    /// Which rows have the second of two labels, as [`RawTable::labels`] named them; any other label is an error.
+    /// Marks the rows with the second of two labels, as [`RawTable::labels`] named them;
+    /// any other label is an error.
     pub fn labelled(&self, column: &str, labels: &[String; 2]) -> Result<Vec<bool>, DataError> {
         let j = self.position(column)?;
         let refuse = |row: usize, found: &str| DataError::OtherLabel {
@@ -105,7 +106,7 @@ impl RawTable {
                 .collect();
         }
         let values = self.number(column)?.into_iter().enumerate();
-        // Zero of either sign is one label.
+        // Zeros of either sign are one label.
         values
             .map(|(row, value)| is(row, &(value + 0.0).to_string()))
             .collect()
@@ -116,7 +117,7 @@ fn sign(positive: bool) -> f64 {
     if positive { 1.0 } else { -1.0 }
 }
 
-/// The distinct values in ascending order; the zeros of both signs are one.
+/// Returns the distinct values in ascending order; zeros of either sign are one value.
 fn distinct(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));

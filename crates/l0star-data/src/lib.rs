@@ -4,40 +4,39 @@
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `counted` | [`counted`] and [`plural`]: nouns with their numbers |
-//! | [`text`] | names as they may stand in a message: no control characters, no invisible ones |
-//! | `caps` | how much memory a file may take |
+//! | `counted` | [`counted`] and [`plural`]: nouns with their counts |
+//! | [`text`] | names as they may appear in a message: without control characters or invisible ones |
+//! | `caps` | limits on the memory that a file may take |
 //! | [`place`] | [`Place`]: the file, the column and the line of a message |
 //! | [`error`] | [`DataError`]: what is wrong, where, what to do |
 //! | `atomic` | [`write_atomically`]: a file is written whole or not at all |
 //! | [`lock`] | [`Lock`]: one process at a time writes a file |
-//! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
-//! | [`encoding`] | [`Encoding`]: UTF-8, UTF-16 and Latin-1, found and decoded |
-//! | [`format`](mod@format) | [`Format`], [`ReadOptions`]: the formats, and what a reader is told |
+//! | [`fingerprint`] | [`Fingerprint`]: a hash of numbers that does not depend on how they are stored |
+//! | [`encoding`] | [`Encoding`]: UTF-8, UTF-16 and Latin-1, detected and decoded |
+//! | [`format`](mod@format) | [`Format`], [`ReadOptions`]: the formats, and the options of a reader |
 //! | `source` | bytes behind a name: a file, standard input, gzip, zstd |
-//! | `suggest` | [`no_such_column`]: names that are close |
+//! | `suggest` | [`no_such_column`]: suggestions of similar names |
 //! | [`column`](mod@column), [`table`], [`sparse`] | [`Table`] and [`SparseTable`]: finite numbers in named columns |
 //! | `lines`, `names` | the physical line of each row; the names of columns, made unique |
 //! | [`raw`] | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
-//! | `pieces` | [`Wanted`]: what a reader is told that hands out a file piece by piece |
+//! | `pieces` | [`Wanted`]: options of a reader that hands out a file piece by piece |
 //! | [`select`] | [`Selection`]: columns by name, pattern or number |
-//! | [`missing`] | rows dropped and means filled in where values are missing |
-//! | [`indicators`] | [`Indicator`]: columns of text as one column a level |
-//! | `labels` | a target of two labels |
+//! | [`missing`] | missing values: rows dropped, or means filled in |
+//! | [`indicators`] | [`Indicator`]: text columns as one column per level |
+//! | `labels` | targets with two labels |
 //! | `amounts`, [`dates`] | `$1,200` as a number, `2024-03-01` as days |
-//! | [`troubles`] | [`Trouble`]: columns that a fit cannot take as they are, and why |
-//! | [`reading`] | [`Reading`]: dates, amounts and codes as what they are meant to be |
-//! | [`summary`] | [`Summary`]: types, gaps, scales, copies |
+//! | [`troubles`] | [`Trouble`]: columns that a fit cannot use as they are, and why |
+//! | [`reading`] | [`Reading`]: columns read as dates, amounts or codes |
+//! | [`summary`] | [`Summary`]: types, missing cells, scales, duplicates |
 //! | [`frame`] | [`Frame`]: columns of numbers and text to write |
 //! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
 //! | [`npy`], `npz`, `libsvm`, `arrow` | the other formats: NumPy, LIBSVM, Parquet and Arrow |
 //! | [`store`] | [`ColumnStore`]: columns that are mapped into memory |
-//! | `detect` | what a file is, by its first bytes, then by its name |
-//! | [`mod@file`] | [`load`], [`stream`] and [`save`]: which module reads a file, and which writes it |
+//! | `detect` | the format of a file, by its first bytes, then by its name |
+//! | [`mod@file`] | [`load`], [`stream`] and [`save`]: choose the module that reads or writes a file |
 //! | [`expand`] | interactions, squares, unit norms |
 //! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
 //! | [`real`] | the paper's Diabetes and Boston instances |
-//!
 //! A column-major design matrix is a plain slice: column `j` of a table with `n` rows occupies
 //! `values[j * n..(j + 1) * n]`.
 //!

@@ -1,8 +1,8 @@
-//! LIBSVM (SVMlight) text: `label index:value index:value … # comment`, one row a line.
+//! LIBSVM (SVMlight) text: `label index:value index:value … # comment`, one row per line.
 //!
-//! The features are called `x` and their index in the file, whether that starts at 0 or at 1;
-//! the label comes last and is called `b`, as in the other formats without names. Cells that are
-//! not listed are zero and are not stored. A `qid:` is passed over.
+//! A feature's name is `x` followed by its index in the file, whether indices start at 0 or 1. The label comes
+//! last and is called `b`, as in the other formats without names. Cells that are not listed are zero and are
+//! not stored. A `qid:` is ignored.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -17,14 +17,15 @@ use crate::raw::RawTable;
 use crate::source::Source;
 use crate::table::Table;
 
-/// An index above this is a slip rather than a feature: names alone would fill the memory.
+/// Upper limit on an index; a larger one is a mistake, because names alone would fill the memory.
 const LARGEST_INDEX: u32 = 50_000_000;
 
-/// So many features are taken as they come; more of them only where the entries are not much fewer.
+/// Features that are accepted without a check. More are accepted only up to
+/// `FEATURES_PER_ENTRY` features per entry.
 const FEATURES: usize = 2_500_000;
 const FEATURES_PER_ENTRY: usize = 1000;
 
-/// Whether text looks like this format; nothing when it has labels alone.
+/// Whether text looks like this format; `None` if it contains only labels.
 pub(crate) fn looks_like(head: &[u8]) -> Option<bool> {
     const SAMPLE: usize = 5;
     let mut verdict = None;
@@ -34,7 +35,7 @@ pub(crate) fn looks_like(head: &[u8]) -> Option<bool> {
             .map_err(|error| error.to_string())
             .and_then(|line| parse_line(line, |_, _| Ok(())));
         match found {
-            // The last line may be cut short.
+            // The last line may be incomplete.
             Err(_) if lines.peek().is_none() && verdict.is_some() => {}
             Err(_) => return Some(false),
             Ok(Some((_, entries))) if entries > 0 => verdict = Some(true),
@@ -124,8 +125,8 @@ pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     Ok(table.with_lines(lines).without_names())
 }
 
-/// The rows turned into columns, with the index of the first. An error is a (row, index) that
-/// occurs twice.
+/// Converts rows to columns and returns them with the first index. An error is a (row,
+/// index) that occurs twice.
 fn by_column(
     ends: &[usize],
     indices: &[u32],
@@ -144,7 +145,7 @@ fn by_column(
         .iter()
         .map(|count| (Vec::with_capacity(*count), Vec::with_capacity(*count)))
         .collect();
-    // The row in which each index was last seen, explicit zeros too.
+    // The row in which each index was last seen; explicit zeros count.
     let mut seen = vec![u32::MAX; width];
     let mut start = 0;
     for (row, end) in ends.iter().enumerate() {
@@ -168,7 +169,7 @@ fn by_column(
     Ok((first, columns))
 }
 
-/// The label of a line and how many entries follow it; nothing for a blank line or a comment.
+/// Parses a line and returns its label and the number of its entries; `None` for a blank line or a comment.
 fn parse_line(
     line: &str,
     mut entry: impl FnMut(u32, f64) -> Result<(), String>,
@@ -222,7 +223,7 @@ fn number(word: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Writes the last column as the label and the others, where they are not zero, by their number.
+/// Writes the last column as the label, and the non-zero cells of the others by column number.
 pub(crate) fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     let (design, label) = table.split_last();
     let rows = table.rows();
@@ -231,7 +232,7 @@ pub(crate) fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
         write_float(out, *label)?;
         for j in 0..width {
             let value = design[j * rows + i];
-            // The last feature is named once even if it is always zero: it says how many there are.
+            // The last feature is written once even if it is always zero, because it shows how many there are.
             if value != 0.0 || (i == 0 && j + 1 == width) {
                 write!(out, " {}:", j + 1)?;
                 write_float(out, value)?;

@@ -1,13 +1,13 @@
 //! [`Lines`]: the physical line of each row.
 
-/// The physical line of each row: the rows at which the lines jump, and where to.
+/// The physical line of each row, stored as the rows at which lines jump and their lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lines {
     jumps: Vec<(usize, u64)>,
 }
 
 impl Lines {
-    /// Says that `row` starts on `line`; rows come in order.
+    /// Records that `row` starts on `line`; rows come in order.
     pub(crate) fn put(&mut self, row: usize, line: u64) {
         let follows = self
             .jumps

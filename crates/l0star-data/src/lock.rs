@@ -1,4 +1,4 @@
-//! [`Lock`]: one process at a time writes a file.
+//! [`Lock`]: ensures that only one process at a time writes a file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 use crate::atomic::unfinished;
 use crate::error::DataError;
 
-/// The right to write a file, until it is dropped.
+/// The right to write a file, held until it is dropped.
 ///
-/// The lock is the operating system's, on an empty hidden file beside the one to write: that one is replaced by a rename
-/// each time, and a lock of the old file would say nothing about the new one. The system gives the lock up when the process
-/// ends, however it ends. The hidden file is then removed, or, after a kill, by the next process that takes the lock.
+/// The lock is the operating system's, on an empty hidden file next to the one to write. That one is replaced
+/// by a rename each time, so a lock on the old file would say nothing about the new one. The system releases
+/// the lock when the process ends, however it ends. The hidden file is removed when the lock is dropped or,
+/// after a kill, by the next process that takes the lock.
 #[derive(Debug)]
 pub struct Lock {
-    /// Nothing where the file system knows no locks.
+    /// `None` if the file system does not support locks.
     held: Option<(File, PathBuf)>,
 }
 
 impl Lock {
-    /// Takes the lock, or says that another process has it. A symbolic link means its target.
+    /// Takes the lock, or reports that another process holds it. A symbolic link stands for its target.
     pub fn of(path: impl AsRef<Path>) -> Result<Lock, DataError> {
         let path = path.as_ref();
         let beside = beside(path);
@@ -29,7 +30,8 @@ impl Lock {
                 .create(true)
                 .truncate(false)
                 .open(&beside);
-            // Where this file cannot be written, neither can the other; whoever writes that will say so.
+            // If this file cannot be written, neither can the target; the write of the
+            // target reports the error.
             let Ok(file) = opened else {
                 return Ok(Lock { held: None });
             };
@@ -39,7 +41,8 @@ impl Lock {
                     let held = Some((file, beside));
                     return Ok(Lock { held });
                 }
-                // Whoever had it has just removed the file: what is locked is no longer what others see.
+                // The previous holder has just removed the file, so the locked file is
+                // not the one that others see.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(DataError::InUse {
@@ -58,16 +61,16 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if let Some((file, beside)) = &self.held {
-            // Removed while it is locked, so that nobody can hold a file that is about to go.
+            // Removed while still locked, so that no other process can lock a file that is about to be removed.
             let _ = fs::remove_file(beside);
             unfinished().remove(beside);
-            // A process that was forked meanwhile has the file open, too.
+            // A process that was forked in the meantime also has the file open.
             let _ = file.unlock();
         }
     }
 }
 
-/// The hidden file beside the target of the path.
+/// Returns the path of the hidden lock file next to the target.
 fn beside(path: &Path) -> PathBuf {
     let target = fs::canonicalize(path).unwrap_or_else(|_| {
         let folder = path
@@ -122,7 +125,7 @@ mod tests {
             "{refused}"
         );
         assert_eq!(files(folder.path()), [".run.ckpt.lock"]);
-        // The file itself may be replaced meanwhile.
+        // The file itself may be replaced while the lock is held.
         crate::write_atomically(&path, |_| Ok(())).unwrap();
         assert!(Lock::of(&path).is_err());
         let other = Lock::of(folder.path().join("other.ckpt")).unwrap();

@@ -1,4 +1,4 @@
-//! What to do where values are missing: refuse them by count, drop their rows, fill in the mean.
+//! Missing values: refuse them with a count, drop their rows, or fill in the mean.
 
 use crate::column::RawColumn;
 use crate::error::{DataError, did_you_mean};
@@ -6,11 +6,11 @@ use crate::place::clip;
 use crate::raw::RawTable;
 use crate::suggest::close_names;
 
-/// A message names as many columns.
+/// Upper limit on the columns that a message names.
 const SHOWN: usize = 8;
 
 impl RawTable {
-    /// Columns among `columns` with missing cells, and how many they have.
+    /// Returns those of `columns` that have missing cells, with their counts.
     pub fn missing_in<N: AsRef<str>>(
         &self,
         columns: &[N],
@@ -21,7 +21,7 @@ impl RawTable {
         Ok(found.map(|(name, count)| (name.clone(), count)).collect())
     }
 
-    /// An error that counts the missing cells of `columns`, if there are any.
+    /// Fails with a count of the missing cells of `columns`, if there are any.
     pub fn refuse_missing<N: AsRef<str>>(
         &self,
         columns: &[N],
@@ -55,7 +55,7 @@ impl RawTable {
         })
     }
 
-    /// Drops every row in which one of `columns` is missing; says how many those were.
+    /// Drops every row in which one of `columns` is missing, and returns their number; fails if no row remains.
     pub fn drop_missing<N: AsRef<str>>(&mut self, columns: &[N]) -> Result<usize, DataError> {
         let dropped = self.drop_rows_with_gaps(columns)?;
         if self.rows() == 0 {
@@ -67,7 +67,7 @@ impl RawTable {
         Ok(dropped)
     }
 
-    /// Drops every row in which one of `columns` is missing, all rows if it must be; says how many those were.
+    /// Drops every row in which one of `columns` is missing, even if none remains, and returns their number.
     pub fn drop_rows_with_gaps<N: AsRef<str>>(
         &mut self,
         columns: &[N],
@@ -86,8 +86,8 @@ impl RawTable {
         Ok(dropped)
     }
 
-    /// Fills the missing cells of a column of numbers with the mean of the others, and says what
-    /// that is; nothing when none is missing or the column is text.
+    /// Fills the missing cells of a column of numbers with the mean of the others, and returns the mean.
+    /// Returns `None` if no cell is missing or the column is text.
     pub fn impute_mean(&mut self, column: &str) -> Result<Option<f64>, DataError> {
         if self.column(column)?.missing() == 0 {
             return Ok(None);
@@ -99,7 +99,7 @@ impl RawTable {
         Ok(mean)
     }
 
-    /// The mean of the cells of a column that are not missing; nothing when the column is text.
+    /// Returns the mean of the finite cells of a column; `None` if the column is text.
     pub fn mean(&self, column: &str) -> Result<Option<f64>, DataError> {
         let Some(values) = self.column(column)?.with_gaps() else {
             return Ok(None);
@@ -117,13 +117,13 @@ impl RawTable {
         }
         let mut mean = finite().sum::<f64>() / count as f64;
         if !mean.is_finite() {
-            // The sum of large numbers may overflow where their mean does not.
+            // The sum of large numbers may overflow although their mean does not.
             mean = finite().map(|value| value / count as f64).sum();
         }
         Ok(Some(mean))
     }
 
-    /// Fills the missing cells of a column of numbers.
+    /// Fills the missing cells of a column of numbers with `value`.
     pub fn fill(&mut self, column: &str, value: f64) -> Result<(), DataError> {
         let j = self.position(column)?;
         if self.columns()[j].missing() == 0 {
@@ -138,7 +138,7 @@ impl RawTable {
         Ok(())
     }
 
-    /// The error for columns that are not there, of so many that are needed.
+    /// Creates the error for missing columns, out of `needed` that a model needs.
     pub fn lacks(&self, absent: &[&str], needed: usize) -> DataError {
         let shown = absent.iter().take(SHOWN);
         let mut list: Vec<String> = shown

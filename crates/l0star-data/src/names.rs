@@ -1,15 +1,16 @@
-//! The names of a file's columns, each made unique.
+//! The column names of a file, made unique.
 
 use std::collections::HashSet;
 
 use crate::counted::counted;
 use crate::place::clip;
 
-/// A message names as many columns.
+/// Upper limit on the columns that a message names.
 const SHOWN: usize = 3;
 
-/// Unique names for the columns of a file, and what was changed: repeated names are numbered (`a`, `a_2`, `a_3`), columns
-/// without one are named by their place (`c4`). Names that the file gives once stay as they are.
+/// Makes the column names of a file unique and describes the changes. Repeated names are numbered
+/// (`a`, `a_2`, `a_3`), and unnamed columns are named by their position (`c4`). Names that occur once
+/// in the file stay as they are.
 pub(crate) fn unique(mut names: Vec<String>) -> (Vec<String>, Vec<String>) {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let (mut repeated, mut unnamed) = (Vec::new(), Vec::new());
@@ -34,7 +35,7 @@ pub(crate) fn unique(mut names: Vec<String>) -> (Vec<String>, Vec<String>) {
             number += 1;
         };
         if !is_unnamed {
-            // The next one begins where this one ended, so that many copies of a name stay cheap.
+            // The next search starts from this number, so that many copies of a name stay cheap.
             *times = number;
         }
         let changed = if is_unnamed {

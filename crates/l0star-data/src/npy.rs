@@ -1,8 +1,8 @@
-//! NumPy `.npy` files, by the format's own description:
-//! magic `\x93NUMPY`, version, header length (little-endian, 2 bytes in version 1, else 4),
-//! a Python dictionary with `descr`, `fortran_order`, `shape`, then the raw numbers.
+//! NumPy `.npy` files, as the format is documented: magic `\x93NUMPY`, version, header length
+//! (little-endian, 2 bytes in version 1, else 4), a Python dictionary with `descr`, `fortran_order`,
+//! `shape`, then the raw numbers.
 //!
-//! A `.npy` file has no names: the columns are the features in order and the target last.
+//! A `.npy` file has no names: the columns are the features in order, then the target.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,17 +18,17 @@ use crate::table::Table;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Writes a `rows x columns` matrix of little-endian float64 in Fortran order, our own order.
+/// Writes a `rows x columns` matrix of little-endian float64 in Fortran order, the order of [`Table`].
 pub fn write_npy(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
     write_atomically(path, |out| {
         write_array(out, &[table.rows(), table.columns()], table.values())
     })
 }
 
-/// Values in Fortran order, with the header that says so.
+/// Writes values in Fortran order, after a header that says so.
 pub(crate) fn write_array(out: &mut dyn Write, shape: &[usize], values: &[f64]) -> io::Result<()> {
     let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
-    // A tuple of one needs its comma.
+    // A tuple with one element needs its comma.
     let comma = if shape.len() == 1 { "," } else { "" };
     let mut header = format!(
         "{{'descr': '<f8', 'fortran_order': True, 'shape': ({}{comma}), }}",
@@ -40,7 +40,7 @@ pub(crate) fn write_array(out: &mut dyn Write, shape: &[usize], values: &[f64]) 
     header.push('\n');
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
-    // Two numbers of 20 digits at most: the header is far below 65536 bytes.
+    // Two numbers of up to 20 digits: the header is far below 65536 bytes.
     out.write_all(&(header.len() as u16).to_le_bytes())?;
     out.write_all(header.as_bytes())?;
     for value in values {
@@ -49,8 +49,8 @@ pub(crate) fn write_array(out: &mut dyn Write, shape: &[usize], values: &[f64]) 
     Ok(())
 }
 
-/// Reads a matrix of numbers in either order, or a vector as a single column. With `c` columns
-/// the names are `x1 … x{c-1}` and, for the last, `b`.
+/// Reads a matrix of numbers in either order, or a vector as a single column. With `c` columns, the names are
+/// `x1 … x{c-1}` and `b` for the last one.
 pub fn read_npy(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
     read(&Source::open(path.as_ref())?)
 }
@@ -98,7 +98,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Array, String> {
             ));
         }
     };
-    // The size is compared before anything is allocated: a header can claim any shape.
+    // The size is checked before anything is allocated, because a header can claim any shape.
     let width = kind.width;
     let claimed = rows
         .checked_mul(columns)
@@ -143,7 +143,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Array, String> {
     })
 }
 
-/// The type of the cells: `<f8`, `|b1`, `>i4`, `<U5`.
+/// The type of the cells, such as `<f8`, `|b1`, `>i4` or `<U5`.
 struct Kind {
     big_endian: bool,
     letter: u8,
@@ -182,7 +182,7 @@ impl Kind {
             bytes[..cell.len()].reverse();
         }
         let word = u64::from_le_bytes(bytes);
-        // Moves the sign of a short integer to the top and back, which spreads it.
+        // Shifts the sign of a short integer to the top and back, which extends it.
         let shift = 64 - 8 * cell.len() as u32;
         match (self.letter, cell.len()) {
             (b'f', 4) => f64::from(f32::from_bits(word as u32)),
@@ -192,7 +192,7 @@ impl Kind {
         }
     }
 
-    /// Characters of four bytes each, zeros at the end.
+    /// Decodes characters of four bytes each, without the zeros at the end.
     fn text(&self, cell: &[u8]) -> String {
         let letter = |bytes: &[u8]| {
             let word = [bytes[0], bytes[1], bytes[2], bytes[3]];
@@ -229,7 +229,7 @@ fn split_header(bytes: &[u8]) -> Result<(&str, &[u8]), String> {
     Ok((header, body))
 }
 
-/// What follows `'key':` in the header dictionary.
+/// Returns the text after `'key':` in the header dictionary.
 fn entry<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
     let missing = || format!("its header has no '{key}'; save it again with numpy.save");
     let (_, after) = header
@@ -301,7 +301,7 @@ mod tests {
         parse(&file(dictionary, body)).unwrap_err()
     }
 
-    /// Rows, columns, values.
+    /// Parses an array into rows, columns and values.
     fn parsed(bytes: &[u8]) -> Result<(usize, usize, Vec<f64>), String> {
         let array = parse(bytes)?;
         let mut values = Vec::new();

@@ -1,7 +1,7 @@
-//! NumPy archives: a ZIP file with one `.npy` file an array.
+//! NumPy archives: a ZIP file with one `.npy` file per array.
 //!
-//! A vector `y` becomes the column `y`, a matrix `X` the columns `X1`, `X2`, …; a vector of text
-//! becomes a column of text.
+//! A vector `y` becomes the column `y`, and a matrix `X` becomes the columns `X1`, `X2`, …. A vector of
+//! text becomes a text column.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, Write};
@@ -115,7 +115,7 @@ fn arrays(
 
 /// Writes every column as a vector under its own name.
 pub(crate) fn write(out: &mut (impl Write + Seek), table: &Table) -> std::io::Result<()> {
-    // Not the time of day: the same table gives the same bytes.
+    // A fixed time instead of the current one: the same table gives the same bytes.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(zip::DateTime::default())

@@ -1,32 +1,32 @@
-//! What a reader that hands out a file piece by piece is told.
+//! Options of a reader that hands out a file piece by piece.
 
 use crate::error::DataError;
 use crate::raw::RawTable;
 
-/// Takes the pieces of a file, and says whether to go on.
+/// Receives the pieces of a file, and decides whether to continue.
 pub type Each<'a> = &'a mut (dyn FnMut(RawTable) -> Result<bool, DataError> + Send);
 
-/// Which columns are wanted of a file that is read piece by piece.
+/// The columns that are wanted from a file that is read piece by piece.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// These alone; all where nothing is said.
+    /// Only these columns; all of them if `None`.
     pub columns: Option<&'a [String]>,
-    /// Columns that are text, whatever their first rows look like.
+    /// Columns that are read as text, whatever their first rows look like.
     pub texts: &'a [String],
 }
 
-/// Rows of a piece of a file with so many columns, at most: as many as have so many cells, whatever the number of columns.
+/// Upper limit on the rows of a piece, so that its size is about `cells` cells whatever the number of columns.
 pub(crate) fn piece_rows(columns: usize, cells: usize) -> usize {
     const ROWS: usize = 32 * 1024;
     (cells / columns.max(1)).clamp(1, ROWS)
 }
 
-/// What a column is wanted as.
+/// How a column is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Skipped,
     Text,
-    /// As it looks.
+    /// As its cells suggest.
     Any,
 }
 

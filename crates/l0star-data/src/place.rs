@@ -1,11 +1,11 @@
-//! [`Place`]: where in the data something stands, and how a message shows it.
+//! [`Place`]: the location of a cell in the data, and how a message shows it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::text;
 
-/// Where in the data a cell stands.
+/// Location of a cell in the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, when the data came from one.
@@ -16,12 +16,12 @@ pub struct Place {
     pub position: Position,
 }
 
-/// The vertical half of a [`Place`].
+/// The line or row of a [`Place`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Physical line of a text file; the first is 1.
+    /// The physical line of a text file; the first is 1.
     Line(u64),
-    /// Row of a table without text; the first is 1.
+    /// The row of a table without text; the first is 1.
     Row(usize),
 }
 
@@ -43,12 +43,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A cell or a name as it may stand in a message.
+/// Shortens a cell or a name for a message, without hidden characters.
 pub(crate) fn clip(value: &str) -> String {
     text::clip(value, 41)
 }
 
-/// A file as it may stand in a message.
+/// Formats a path for a message, without hidden characters.
 pub(crate) fn shown(path: &Path) -> String {
     text::printable(&path.display().to_string()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! [`RawTable`]: a file as it was read, before anybody says which columns are used.
+//! [`RawTable`]: a file as it was read, before the columns to use are chosen.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,17 +21,17 @@ pub struct RawTable {
     has_names: bool,
     rows: usize,
     lines: Option<Lines>,
-    /// The rows of the file that are left, when some were dropped; the first is 1.
+    /// The remaining rows of the file, if some were dropped; the first is 1.
     kept: Option<Lines>,
     columns: Vec<RawColumn>,
-    /// What the reader decided by itself.
+    /// Notes on decisions of the reader.
     notes: Vec<String>,
-    /// Whether a comma may be part of a number: in delimited text that something else delimits.
+    /// Whether a comma may be part of a number: in delimited text with another delimiter.
     comma_is_free: bool,
 }
 
 impl RawTable {
-    /// Columns of `rows` cells each, under unique names.
+    /// Creates a table from columns of `rows` cells each, with unique names.
     pub(crate) fn new(
         file: &Path,
         format: Format,
@@ -53,13 +53,13 @@ impl RawTable {
         }
     }
 
-    /// Adds what the reader decided by itself.
+    /// Adds notes on decisions of the reader.
     pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> RawTable {
         self.notes.extend(notes);
         self
     }
 
-    /// Notes that commas do not separate the cells.
+    /// Records that commas do not separate the cells.
     pub(crate) fn with_free_comma(mut self, is_free: bool) -> RawTable {
         self.comma_is_free = is_free;
         self
@@ -70,13 +70,14 @@ impl RawTable {
         self.comma_is_free
     }
 
-    /// What the reader decided by itself and the user should know: names that it made up, an encoding that it found.
+    /// Returns notes on decisions of the reader that the user should know, such as invented
+    /// names or a detected encoding.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Columns in memory under unique names; `source` is what messages call the whole. Numbers may be `NaN` where one is
-    /// missing.
+    /// Creates a table from columns in memory with unique names; messages call the table `source`. A
+    /// missing number may be `NaN`.
     pub fn in_memory(
         source: &str,
         names: Vec<String>,
@@ -121,7 +122,7 @@ impl RawTable {
         self
     }
 
-    /// Says that the first row is one further down in the file; the first of all is 1.
+    /// Records which row of the file the first row is; the first row of the file is 1.
     pub(crate) fn starting_at(mut self, row: u64) -> RawTable {
         let mut kept = Lines::default();
         kept.put(0, row);
@@ -129,65 +130,65 @@ impl RawTable {
         self
     }
 
-    /// Notes that the names do not stand in the file.
+    /// Records that the names are not in the file.
     pub(crate) fn without_names(mut self) -> RawTable {
         self.has_names = false;
         self
     }
 
-    /// The file that was read.
+    /// Returns the file that was read.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// What the file turned out to be.
+    /// Returns the detected format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The names of the columns, left to right.
+    /// Returns the names of the columns, left to right.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Whether the names stand in the file; otherwise they were made up.
+    /// Whether the names are in the file; otherwise they were invented.
     pub fn has_names(&self) -> bool {
         self.has_names
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// All columns, left to right.
+    /// Returns all columns, left to right.
     pub fn columns(&self) -> &[RawColumn] {
         &self.columns
     }
 
-    /// The bytes that the columns take.
+    /// Returns the number of bytes that the columns take.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(RawColumn::bytes).sum()
     }
 
-    /// Whether some column stores only what is not zero.
+    /// Whether some column stores only non-zero cells.
     pub fn is_sparse(&self) -> bool {
         let sparse = |column: &RawColumn| matches!(column, RawColumn::Sparse { .. });
         self.columns.iter().any(sparse)
     }
 
-    /// The column called `name`.
+    /// Returns the column called `name`.
     pub fn column(&self, name: &str) -> Result<&RawColumn, DataError> {
         Ok(&self.columns[self.position(name)?])
     }
 
-    /// The position of the column called `name`, counted from 0.
+    /// Returns the position of the column called `name`, counted from 0.
     pub fn position(&self, name: &str) -> Result<usize, DataError> {
         let found = self.names.iter().position(|own| own == name);
         found.ok_or_else(|| self.unknown(name))
     }
 
-    /// The error for a column that does not exist.
+    /// Creates the error for a column that does not exist.
     pub(crate) fn unknown(&self, name: &str) -> DataError {
         let mut error = no_such_column(name, &self.names).in_file(&self.file);
         if let (DataError::NoSuchColumn { available, .. }, false) = (&mut error, self.has_names) {
@@ -196,7 +197,7 @@ impl RawTable {
         error
     }
 
-    /// The features called `columns`, in that order, as numbers.
+    /// Returns the features called `columns`, in that order, as numbers.
     pub fn numeric<N: AsRef<str>>(&self, columns: &[N]) -> Result<Table, DataError> {
         let places = self.places(columns)?;
         let mut values = Vec::with_capacity(places.len().saturating_mul(self.rows));
@@ -206,8 +207,8 @@ impl RawTable {
         self.table(&places, values)
     }
 
-    /// As [`RawTable::numeric`], giving up each column as it is copied: never are there two
-    /// copies of the whole table.
+    /// Returns the columns as [`RawTable::numeric`] does, but drops each one once it is copied, so that the
+    /// whole table is never in memory twice.
     pub fn into_numeric<N: AsRef<str>>(mut self, columns: &[N]) -> Result<Table, DataError> {
         let places = self.places(columns)?;
         let mut wanted = vec![false; self.columns.len()];
@@ -227,7 +228,7 @@ impl RawTable {
         self.table(&places, values)
     }
 
-    /// The features called `columns`, in that order, without their zeros.
+    /// Returns the features called `columns`, in that order, without their zeros.
     pub fn sparse<N: AsRef<str>>(&self, columns: &[N]) -> Result<SparseTable, DataError> {
         let places = self.places(columns)?;
         let mut indptr = vec![0];
@@ -254,7 +255,7 @@ impl RawTable {
         SparseTable::new(names, self.rows, indptr, indices, values)
     }
 
-    /// A target, weights or offset column as numbers.
+    /// Returns a target, weights or offset column as numbers.
     pub fn number(&self, column: &str) -> Result<Vec<f64>, DataError> {
         let j = self.position(column)?;
         let advice = || "this column has to hold numbers, so choose another or encode it".into();
@@ -263,13 +264,13 @@ impl RawTable {
         Ok(numbers.into_owned())
     }
 
-    /// Every column as numbers.
+    /// Returns every column as numbers.
     pub fn into_table(self) -> Result<Table, DataError> {
         let names = self.names.clone();
         self.into_numeric(&names)
     }
 
-    /// Where row `row` (counted from 0) of column `j` stands.
+    /// Returns the location of row `row` (counted from 0) of column `j`.
     pub fn place(&self, j: usize, row: usize) -> Place {
         Place {
             file: Some(self.file.clone()),
@@ -282,7 +283,7 @@ impl RawTable {
         }
     }
 
-    /// The table of the columns given.
+    /// Returns a table with only the given columns.
     pub fn only<N: AsRef<str>>(&self, columns: &[N]) -> Result<RawTable, DataError> {
         let places = self.places(columns)?;
         Ok(RawTable {
@@ -296,7 +297,8 @@ impl RawTable {
         })
     }
 
-    /// The rows that are not marked, and those that are; messages about either name the lines of the file.
+    /// Splits the table into the rows that are not marked and those that are; messages about either
+    /// name the lines of the file.
     pub fn split_rows(mut self, marked: &[bool]) -> (RawTable, RawTable) {
         let mut others = self.clone();
         others.keep_rows(marked);
@@ -305,7 +307,7 @@ impl RawTable {
         (self, others)
     }
 
-    /// The rows that `keep` marks; messages go on naming the lines of the file.
+    /// Keeps the rows that `keep` marks; messages still name the lines of the file.
     pub(crate) fn keep_rows(&mut self, keep: &[bool]) {
         let marked = || (0..self.rows).filter(|row| keep[*row]);
         let renumbered = |line: &dyn Fn(usize) -> u64| {
@@ -329,12 +331,12 @@ impl RawTable {
         }
     }
 
-    /// Puts other cells into column `j`.
+    /// Replaces the cells of column `j`.
     pub(crate) fn replace(&mut self, j: usize, column: RawColumn) {
         self.columns[j] = column;
     }
 
-    /// One more column, behind the others.
+    /// Adds a column after the others.
     pub(crate) fn add(&mut self, name: &str, column: RawColumn) -> Result<(), DataError> {
         if let Ok(first) = self.position(name) {
             return Err(DataError::DuplicateName {

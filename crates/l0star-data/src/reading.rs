@@ -1,4 +1,4 @@
-//! [`Reading`]: columns taken for something else than they look like: dates as days, amounts as numbers, codes as text.
+//! [`Reading`]: columns that are not read as they look: dates as days, amounts as numbers, codes as text.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use crate::error::DataError;
 use crate::raw::RawTable;
 use crate::troubles::{Problem, Trouble};
 
-/// How columns of a file are read before anything else is made of them.
+/// How columns of a file are converted before anything else is done with them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
-    /// Whether decimals of delimited text are written with a comma.
+    /// Whether decimals in delimited text are written with a comma.
     #[serde(skip_serializing_if = "is_false")]
     pub decimal_comma: bool,
-    /// Dates that count as days since 1970-01-01.
+    /// Dates that are converted to days since 1970-01-01.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dates: Vec<DateColumn>,
-    /// Amounts that count as numbers; any other text in them is missing.
+    /// Amounts that are converted to numbers; any other text in them is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<NumberColumn>,
-    /// Columns that count as text, numbers in them as they are written.
+    /// Columns that are converted to text, numbers included.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
 }
@@ -30,18 +30,18 @@ pub struct Reading {
 /// A column of dates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DateColumn {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// The order of year, month and day.
+    /// Order of year, month and day.
     pub order: DateOrder,
 }
 
 /// A column of amounts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberColumn {
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// Whether decimals in it are written with a comma.
+    /// Whether its decimals are written with a comma.
     #[serde(default, skip_serializing_if = "is_false")]
     pub decimal_comma: bool,
 }
@@ -56,7 +56,7 @@ impl Reading {
         *self == Reading::default()
     }
 
-    /// What of it is about some columns.
+    /// Returns the part that concerns some columns.
     pub fn only(&self, columns: &[&str]) -> Reading {
         let is = |name: &str| columns.contains(&name);
         let dates = self.dates.iter().filter(|own| is(&own.column));
@@ -70,7 +70,7 @@ impl Reading {
         }
     }
 
-    /// Reads the columns of a table in this way; columns that it does not have are passed over.
+    /// Converts the columns of a table; columns that the table does not have are skipped.
     pub fn apply(&self, table: &mut RawTable) -> Result<(), DataError> {
         let has = |table: &RawTable, name: &str| table.names().iter().any(|own| own == name);
         for NumberColumn {
@@ -96,39 +96,39 @@ impl Reading {
     }
 }
 
-/// What a user asks for: columns by what they are to be taken for.
+/// A user's request: which columns are to be read as what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     /// Whether decimals are written with a comma.
     pub decimal_comma: bool,
     /// Columns to read as numbers.
     pub numbers: Vec<String>,
-    /// Columns to take for categories.
+    /// Columns to read as categories.
     pub texts: Vec<String>,
-    /// What becomes of dates; without a word they are left as they are.
+    /// Treatment of dates; if absent, they are left as they are.
     pub dates: Option<DatesAs>,
-    /// What dates begin with where their column does not show it.
+    /// Order of year, month and day for columns that do not determine it.
     pub order: Option<DateOrder>,
 }
 
-/// What becomes of dates.
+/// Treatment of columns of dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatesAs {
-    /// Days since 1970-01-01.
+    /// Convert dates to days since 1970-01-01.
     Days,
-    /// Nothing.
+    /// Drop columns of dates from the features.
     Dropped,
 }
 
-/// Texts among the numbers of a column that count as missing, and the rows that have them.
+/// A column, with the texts among its numbers that count as missing and how many rows have each.
 pub type Words = (String, Vec<(String, usize)>);
 
-/// Why a wish cannot be granted.
+/// The reason why a request cannot be fulfilled.
 #[derive(Debug)]
 pub enum Unsettled {
-    /// A column that is not there, or a cell that is not what it should be.
+    /// A column that does not exist, or a cell of the wrong kind.
     Data(DataError),
-    /// A column that is to be both numbers and categories.
+    /// A column that is requested both as numbers and as categories.
     Both(String),
     /// Dates that may begin with the day or with the month.
     Ambiguous(Trouble),
@@ -143,8 +143,8 @@ impl From<DataError> for Unsettled {
 }
 
 impl Wish {
-    /// Reads the columns of a table as asked, and takes dates out of the features where they are to be dropped. The words
-    /// that became missing cells are given by column.
+    /// Converts the columns of a table as requested, and removes dates from the features if they are to be
+    /// dropped. Returns the conversion, and the words that became missing cells in each column.
     pub fn settle(
         &self,
         table: &mut RawTable,
@@ -207,7 +207,7 @@ impl Wish {
 }
 
 impl RawTable {
-    /// Whether the amounts of a column have their decimals behind a comma; `hint` decides where they do not tell.
+    /// Whether the amounts of a column use a decimal comma; `hint` decides if they do not show it.
     pub fn amounts_have_comma(&self, column: &str, hint: bool) -> Result<bool, DataError> {
         Ok(match self.column(column)? {
             RawColumn::Text { levels, .. } => {
@@ -217,8 +217,8 @@ impl RawTable {
         })
     }
 
-    /// Puts numbers in the place of amounts (`$1,200`, `12 %`). Any other text becomes a missing cell: the different
-    /// texts, and the rows that have them.
+    /// Replaces amounts (`$1,200`, `12 %`) by numbers. Any other text becomes a missing cell; returns these
+    /// texts with their row counts.
     pub fn as_number(
         &mut self,
         column: &str,
@@ -258,7 +258,8 @@ impl RawTable {
         Ok(words)
     }
 
-    /// Makes text of a column. A number becomes its shortest decimal form, so that `7`, `7.0` and `007` are one text.
+    /// Converts a column to text. A number becomes its shortest decimal form, so that `7`,
+    /// `7.0` and `007` are one text.
     pub fn as_text(&mut self, column: &str) -> Result<(), DataError> {
         let j = self.position(column)?;
         let shown = |value: f64| {

@@ -1,4 +1,4 @@
-//! The paper's two real instances, from data that travels inside the program.
+//! The paper's two real instances, from data included in the program.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub enum RealData {
 }
 
 impl RealData {
-    /// File name, content, target.
+    /// Returns the file name, the content and the target.
     fn source(self) -> (&'static str, &'static str, &'static str) {
         match self {
             RealData::Diabetes => (
@@ -29,15 +29,15 @@ impl RealData {
         }
     }
 
-    /// The data as published: the features under their own names, then the target.
+    /// Returns the data as published: the features under their own names, then the target.
     pub fn table(self) -> Result<Table, DataError> {
         let (name, text, _) = self.source();
         parse_csv(Path::new(name), text.as_bytes())?.into_table()
     }
 }
 
-/// The paper's instance of a data set: expanded features of unit norm, then the response `b` of
-/// unit norm; see [`paper_expansion`].
+/// Returns the paper's instance of a data set: expanded features of unit norm, then the response `b` of unit
+/// norm; see [`paper_expansion`].
 pub fn real_instance(data: RealData) -> Result<Table, DataError> {
     let (_, _, target) = data.source();
     let (features, response) = data.table()?.take_column(target)?;

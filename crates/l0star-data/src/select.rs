@@ -1,9 +1,11 @@
 //! Columns chosen by name, by pattern or by number: `age,x*,3,5-9,"a,b"`.
 //!
-//! An item is, in this order: the name of a column, letter for letter; the number of a column,
-//! the first being 1; a range of such numbers; a pattern in which `*` stands for any letters, `?`
-//! for one and `[ab]` for one of several. An item in double quotes is a name and nothing else, so
-//! that it may hold commas; a quote inside is doubled.
+//! An item is one of these, tried in this order:
+//! - the exact name of a column;
+//! - the number of a column, counted from 1, or a range of such numbers;
+//! - a pattern in which `*` stands for any letters, `?` for one and `[ab]` for one of several.
+//!
+//! An item in double quotes is always a name, so that it may contain commas; a quote inside is doubled.
 
 use glob::Pattern;
 
@@ -23,19 +25,19 @@ struct Item {
     is_quoted: bool,
 }
 
-/// The columns that one item of a [`Selection`] means.
+/// The columns that one item of a [`Selection`] matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
     /// The item as it was written, without quotes.
     pub item: String,
-    /// Whether it names one column, rather than whatever a range or a pattern meets.
+    /// Whether the item names one column, instead of being a range or a pattern.
     pub is_name: bool,
-    /// Positions of columns, ascending, counted from 0; at least one.
+    /// Positions of the matched columns, ascending, counted from 0; at least one.
     pub columns: Vec<usize>,
 }
 
 impl Selection {
-    /// Takes a list apart; the message of an error says what to do.
+    /// Parses a list of items; an error message says what to do.
     pub fn parse(text: &str) -> Result<Selection, String> {
         let mut items = Vec::new();
         let mut rest = text;
@@ -71,7 +73,7 @@ impl Selection {
                     )
                 }
             };
-            // A comma too many does no harm.
+            // An extra comma is ignored.
             if !item.text.is_empty() {
                 items.push(item);
             }
@@ -86,7 +88,7 @@ impl Selection {
         Ok(Selection { items })
     }
 
-    /// What each item means in a table; an item that means nothing is an error.
+    /// Returns the matches of each item in a table; an item without a match is an error.
     pub fn resolve(&self, table: &RawTable) -> Result<Vec<Matched>, DataError> {
         self.items.iter().map(|item| item.resolve(table)).collect()
     }
@@ -144,7 +146,7 @@ impl Item {
     }
 }
 
-/// The text before the closing quote, doubled quotes made single, and what follows it.
+/// Returns the text before the closing quote, with doubled quotes made single, and the rest.
 fn until_quote(mut rest: &str) -> Result<(String, &str), String> {
     let mut name = String::new();
     loop {
@@ -162,7 +164,7 @@ fn until_quote(mut rest: &str) -> Result<(String, &str), String> {
     }
 }
 
-/// `7` or `5-9`.
+/// Parses a number or a range: `7` or `5-9`.
 fn numbers(text: &str) -> Option<(usize, usize)> {
     match text.split_once('-') {
         Some((from, to)) => Some((from.trim().parse().ok()?, to.trim().parse().ok()?)),

@@ -1,4 +1,4 @@
-//! [`Source`]: the bytes behind a name, decompressed on the way, readable more than once.
+//! [`Source`]: the bytes behind a name, decompressed while they are read, and readable more than once.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,10 +10,10 @@ use crate::caps::{Allowance, LARGEST_PIPE, Metered, TooLarge};
 use crate::encoding::{Encoding, Undecodable};
 use crate::error::DataError;
 
-/// Is told how many bytes of how many have been read; called on the thread that reads.
+/// Receives the number of bytes read and their total; called on the reading thread.
 pub type Watch<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
-/// How many bytes are looked at to tell a format.
+/// Number of bytes that are examined to detect a format.
 const HEAD: usize = 64 * 1024;
 
 /// A file, or bytes in memory, with a name for messages.
@@ -26,7 +26,7 @@ pub(crate) struct Source<'a> {
 }
 
 enum Origin<'a> {
-    /// A regular file; its length is what the reader sizes its columns by.
+    /// A regular file; the reader sizes its columns by the file's length.
     File {
         path: PathBuf,
         length: u64,
@@ -35,7 +35,7 @@ enum Origin<'a> {
     Owned(Vec<u8>),
 }
 
-/// A compression, told by the first bytes.
+/// A compression, detected from the first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compression {
     Gzip,
@@ -62,7 +62,7 @@ impl Compression {
 }
 
 impl<'a> Source<'a> {
-    /// The file at `path`; `-` is standard input. What is no regular file (standard input, a
+    /// Opens the file at `path`; `-` is standard input. A source that is not a regular file (standard input, a
     /// pipe) can be read only once, so it is kept in memory.
     pub(crate) fn open(path: &Path) -> Result<Source<'a>, DataError> {
         if path == Path::new("-") {
@@ -86,7 +86,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Bytes that are in memory already.
+    /// Creates a source from bytes in memory.
     pub(crate) fn memory(name: &Path, bytes: &'a [u8]) -> Result<Source<'a>, DataError> {
         Source::over(name, Origin::Borrowed(bytes))
     }
@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
-    /// Tells how much of the source has been read from here on.
+    /// Reports from here on how much of the source has been read.
     pub(crate) fn watched(mut self, watch: Option<Watch<'a>>) -> Source<'a> {
         self.watch = watch;
         self
@@ -114,12 +114,12 @@ impl<'a> Source<'a> {
         self.encoding = Some(encoding);
     }
 
-    /// The encoding that the text is decoded from, if it was found or given.
+    /// Returns the encoding that the text is decoded from, if it was detected or given.
     pub(crate) fn encoding(&self) -> Option<Encoding> {
         self.encoding
     }
 
-    /// Says that a share of a file that is not read as a stream is done.
+    /// Reports the finished share of a file that is not read as a stream.
     #[cfg(feature = "parquet")]
     pub(crate) fn tell(&self, done: usize, of: usize) {
         if let Some(watch) = self.watch {
@@ -129,30 +129,30 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Says how many bytes of how many are done.
+    /// Reports the number of bytes read and their total.
     pub(crate) fn tell_bytes(&self, done: u64, of: u64) {
         if let Some(watch) = self.watch {
             watch(done, of);
         }
     }
 
-    /// The file, as messages call it.
+    /// Returns the name of the file in messages.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Whether its bytes are compressed.
+    /// Whether the bytes are compressed.
     pub(crate) fn is_packed(&self) -> bool {
         self.compression.is_some()
     }
 
-    /// The number of bytes that [`Source::stream`] will give, when it is known.
+    /// Returns the number of bytes that [`Source::stream`] will yield, if it is known.
     pub(crate) fn length(&self) -> Option<u64> {
         let is_plain = matches!(self.encoding, None | Some(Encoding::Utf8));
         (self.compression.is_none() && is_plain).then(|| self.stored())
     }
 
-    /// The number of bytes before they are decompressed.
+    /// Returns the number of bytes before decompression.
     pub(crate) fn stored(&self) -> u64 {
         match &self.place {
             Origin::File { length, .. } => *length,
@@ -161,12 +161,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What the file may unpack to.
+    /// Returns the limit on the unpacked size of the file.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance::of(self.stored())
     }
 
-    /// The path, when the file can be read as it lies on the disk.
+    /// Returns the path, if the file can be read directly from disk.
     pub(crate) fn plain_file(&self) -> Option<&Path> {
         match (&self.compression, &self.place) {
             (None, Origin::File { path, .. }) => Some(path),
@@ -174,7 +174,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The bytes from the start, decompressed as far as the [`Allowance`] goes.
+    /// Returns a stream from the start, decompressed up to the [`Allowance`].
     pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send + '_>, DataError> {
         let raw: Box<dyn Read + Send + '_> = match &self.place {
             Origin::File { path, .. } => {
@@ -209,7 +209,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The first bytes, decompressed: enough to tell a format.
+    /// Returns the first bytes, decompressed: enough to detect a format.
     pub(crate) fn head(&self) -> Result<Vec<u8>, DataError> {
         let mut head = Vec::new();
         self.stream()?
@@ -219,7 +219,7 @@ impl<'a> Source<'a> {
         Ok(head)
     }
 
-    /// All bytes, decompressed.
+    /// Returns all bytes, decompressed.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, DataError> {
         let mut bytes = Vec::with_capacity(self.length().unwrap_or(0) as usize);
         self.stream()?
@@ -228,7 +228,7 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    /// What a failed read means here: a compressed file is more likely damaged than the disk.
+    /// Returns the error for a failed read; in a compressed file, damage is more likely than a disk error.
     pub(crate) fn failed(&self, reason: io::Error) -> DataError {
         if let Some(damage) = Undecodable::behind(&reason) {
             return DataError::NotText {
@@ -252,7 +252,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Counts what is read of a stream.
+/// A stream that counts the bytes read from it.
 struct Watched<'a> {
     stream: Box<dyn Read + Send + 'a>,
     watch: Watch<'a>,
@@ -269,7 +269,7 @@ impl Read for Watched<'_> {
     }
 }
 
-/// All bytes of what can be read only once.
+/// Reads all bytes of a source that can be read only once.
 fn piped(name: &Path, pipe: impl Read) -> Result<Vec<u8>, DataError> {
     let mut bytes = Vec::new();
     pipe.take(LARGEST_PIPE + 1)

@@ -1,10 +1,10 @@
-//! [`SparseTable`]: named columns of which only the cells that are not zero are stored.
+//! [`SparseTable`]: named columns that store only non-zero cells.
 
 use crate::error::DataError;
 use crate::table::{Table, check_names};
 
-/// A table in compressed sparse columns, valid by construction: the entries of column `j` are
-/// `indptr[j]..indptr[j + 1]`, their rows ascend, their values are finite and not zero.
+/// A table in compressed sparse columns, valid by construction. The entries of column `j` are
+/// `indptr[j]..indptr[j + 1]`; their rows ascend, and their values are finite and non-zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseTable {
     names: Vec<String>,
@@ -15,7 +15,7 @@ pub struct SparseTable {
 }
 
 impl SparseTable {
-    /// From the parts of the format; an error when they do not fit together.
+    /// Creates a table from the arrays of the format; fails if they do not fit together.
     pub fn new(
         names: Vec<String>,
         rows: usize,
@@ -59,36 +59,36 @@ impl SparseTable {
         })
     }
 
-    /// The names of the columns, left to right.
+    /// Returns the names of the columns, left to right.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.names.len()
     }
 
-    /// The number of entries that are stored.
+    /// Returns the number of stored entries.
     pub fn entries(&self) -> usize {
         self.values.len()
     }
 
-    /// Rows and values of column `j`, counted from 0.
+    /// Returns the rows and values of column `j`, counted from 0.
     ///
     /// # Panics
-    /// When `j` is not below [`SparseTable::columns`], like any slice.
+    /// If `j` is not below [`SparseTable::columns`], like any slice.
     pub fn column(&self, j: usize) -> (&[u32], &[f64]) {
         let range = self.indptr[j]..self.indptr[j + 1];
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// Names, rows, column pointers, row indices, values.
+    /// Returns names, rows, column pointers, row indices and values.
     pub fn into_parts(self) -> (Vec<String>, usize, Vec<usize>, Vec<u32>, Vec<f64>) {
         (
             self.names,
@@ -99,7 +99,7 @@ impl SparseTable {
         )
     }
 
-    /// With its zeros; it takes `8 * rows * columns` bytes.
+    /// Returns the table with its zeros stored, which takes `8 * rows * columns` bytes.
     pub fn to_dense(&self) -> Result<Table, DataError> {
         let mut values = vec![0.0; self.rows * self.columns()];
         for (j, dense) in values.chunks_exact_mut(self.rows).enumerate() {

@@ -1,11 +1,12 @@
-//! The names nearest to a misspelt one.
+//! Finds the names most similar to a misspelt one.
 
 use crate::error::DataError;
 use crate::place::clip;
 
 const SHOWN: usize = 10;
 
-/// The error for a column that does not exist, of no file yet: near names first, then the first of all names.
+/// Creates the error for a column that does not exist, without a file: similar names,
+/// then the first of all names.
 pub fn no_such_column(name: &str, names: &[String]) -> DataError {
     let mut available: Vec<String> = names.iter().take(SHOWN).map(|name| clip(name)).collect();
     if names.len() > SHOWN {
@@ -19,7 +20,8 @@ pub fn no_such_column(name: &str, names: &[String]) -> DataError {
     }
 }
 
-/// Up to three names within a third of the length of `name` in edits, letter case aside.
+/// Returns up to three names whose edit distance is within a third of the length of
+/// `name`, ignoring letter case.
 pub(crate) fn close_names(name: &str, names: &[String]) -> Vec<String> {
     let wanted: Vec<char> = name.trim().to_lowercase().chars().collect();
     let most = (wanted.len() / 3).max(1);
@@ -27,12 +29,12 @@ pub(crate) fn close_names(name: &str, names: &[String]) -> Vec<String> {
         .iter()
         .filter_map(|candidate| {
             let letters: Vec<char> = candidate.to_lowercase().chars().collect();
-            // The distance is at least the difference in length: skip the table for most names.
+            // The distance is at least the difference in length: most names need no distance table.
             if letters.len().abs_diff(wanted.len()) > most {
                 return None;
             }
             let distance = edit_distance(&wanted, &letters);
-            // A one-letter name is one edit from every other: only a case mistake is a hint there.
+            // A one-letter name is one edit from every other, so only a difference in case is a hint.
             let is_close = distance <= most && distance < wanted.len().max(1);
             is_close.then_some((distance, candidate))
         })
@@ -45,7 +47,7 @@ pub(crate) fn close_names(name: &str, names: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Levenshtein distance, one row of the table at a time:
+/// Returns the Levenshtein distance, computed one row of the table at a time:
 /// `D(i, j) = min(D(i-1, j) + 1, D(i, j-1) + 1, D(i-1, j-1) + [a_i ≠ b_j])`.
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();

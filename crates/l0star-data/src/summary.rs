@@ -1,4 +1,4 @@
-//! [`Summary`]: what a table holds, column by column, before anything is fitted to it.
+//! [`Summary`]: the content of a table, column by column, before anything is fitted to it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,41 +8,41 @@ use rayon::prelude::*;
 use crate::column::RawColumn;
 use crate::raw::RawTable;
 
-/// Values are counted one by one up to so many different ones.
+/// Upper limit on the distinct values that are counted individually.
 const MOST_LABELS: usize = 20;
 
-/// What the columns of a table hold, left to right.
+/// Summary of the columns of a table, left to right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// One for each column.
+    /// One summary per column.
     pub columns: Vec<ColumnSummary>,
 }
 
-/// What one column holds.
+/// Summary of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSummary {
-    /// What its cells are, missing ones aside.
+    /// Kind of its cells, ignoring missing ones.
     pub kind: Kind,
-    /// Cells without a value.
+    /// Number of cells without a value.
     pub missing: usize,
-    /// Cells with an infinite number.
+    /// Number of cells with an infinite number.
     pub infinite: usize,
-    /// Whether it is the same in every row that has a value.
+    /// Whether all rows that have a value have the same one.
     pub is_constant: bool,
-    /// For text, the number of different texts.
+    /// For text: the number of distinct texts.
     pub levels: Option<usize>,
-    /// For numbers.
+    /// For numbers: their range, mean and standard deviation.
     pub scale: Option<Scale>,
-    /// Each value with the number of its rows, when there are few.
+    /// Each value with its row count, if there are few values.
     pub labels: Option<Vec<(String, usize)>>,
-    /// The first column to its left that holds the same in every row; constant columns aside.
+    /// The first column to its left with the same content in every row, ignoring constant columns.
     pub duplicate_of: Option<usize>,
 }
 
-/// What the cells of a column are.
+/// Kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers, some of them not whole.
+    /// Numbers, at least one of them not whole.
     Number,
     /// Whole numbers.
     Integer,
@@ -53,7 +53,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it.
+    /// Returns the word for the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Number => "number",
@@ -64,21 +64,21 @@ impl Kind {
     }
 }
 
-/// The finite numbers of a column.
+/// Statistics of the finite numbers of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// The smallest.
+    /// The minimum.
     pub min: f64,
     /// The mean.
     pub mean: f64,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
-    /// The standard deviation, divided by the number of values.
+    /// The standard deviation; the variance is divided by the number of values.
     pub sd: f64,
 }
 
 impl Summary {
-    /// Looks at every cell once, on all cores.
+    /// Summarises a table, reading every cell once, on all cores.
     pub fn of(table: &RawTable) -> Summary {
         let rows = table.rows();
         let looked: Vec<(ColumnSummary, u64)> = table
@@ -117,13 +117,14 @@ impl ColumnSummary {
         }
     }
 
-    /// Numbers, and so many zeros that are not listed.
+    /// Summarises listed values plus `zeros` zeros that are not listed.
     fn of_numbers(column: &RawColumn, values: &[f64], zeros: usize) -> ColumnSummary {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let count = finite().count() + zeros;
         let scale = (count > 0).then(|| {
             let start = if zeros > 0 { 0.0 } else { f64::NAN };
-            // Scaled by the count first: a sum of large numbers may overflow where their mean does not.
+            // Each value is scaled by the count first: a sum of large numbers may overflow
+            // although their mean does not.
             let share = 1.0 / count as f64;
             let mean: f64 = finite().map(|value| value * share).sum();
             let away = |value: f64| (value - mean) * (value - mean) * share;
@@ -194,7 +195,7 @@ impl ColumnSummary {
     }
 }
 
-/// The different values in ascending order with their counts; nothing when there are many.
+/// Returns the distinct values in ascending order with their counts; `None` if there are many.
 fn few_labels(values: impl Iterator<Item = f64>, zeros: usize) -> Option<Vec<(f64, usize)>> {
     let mut labels: Vec<(f64, usize)> = Vec::new();
     if zeros > 0 {
@@ -204,7 +205,7 @@ fn few_labels(values: impl Iterator<Item = f64>, zeros: usize) -> Option<Vec<(f6
         match labels.iter().position(|(label, _)| *label == value) {
             Some(at) => labels[at].1 += 1,
             None if labels.len() == MOST_LABELS => return None,
-            // Zero of either sign is one label.
+            // Zeros of either sign are one label.
             None => labels.push((value + 0.0, 1)),
         }
     }
@@ -212,7 +213,7 @@ fn few_labels(values: impl Iterator<Item = f64>, zeros: usize) -> Option<Vec<(f6
     Some(labels)
 }
 
-/// The bits of a number, the same for both zeros and for every `NaN`.
+/// Returns the bits of a number, the same for both zeros and for every `NaN`.
 fn bits(value: f64) -> u64 {
     if value.is_nan() {
         f64::NAN.to_bits()

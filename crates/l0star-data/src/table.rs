@@ -17,8 +17,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of `names.len()` columns of `rows` values each, one column after the other.
-    /// Blanks around a name are dropped, as they are when a file is read.
+    /// Creates a table of `names.len()` columns of `rows` values each, one column after the other. Blanks
+    /// around a name are removed, as they are when a file is read.
     pub fn new(names: Vec<String>, rows: usize, values: Vec<f64>) -> Result<Table, DataError> {
         let names: Vec<String> = names.iter().map(|name| name.trim().to_string()).collect();
         check_names(None, &names)?;
@@ -48,45 +48,45 @@ impl Table {
         })
     }
 
-    /// The names of the columns, left to right.
+    /// Returns the names of the columns, left to right.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.names.len()
     }
 
-    /// Column `j`, counted from 0.
+    /// Returns column `j`, counted from 0.
     ///
     /// # Panics
-    /// When `j` is not below [`Table::columns`], like any slice.
+    /// If `j` is not below [`Table::columns`], like any slice.
     pub fn column(&self, j: usize) -> &[f64] {
         &self.values[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// All values, one column after the other.
+    /// Returns all values, one column after the other.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The position of the column called `name`.
+    /// Returns the position of the column called `name`.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|own| own == name)
     }
 
-    /// Names, number of rows, values.
+    /// Returns names, number of rows and values.
     pub fn into_parts(self) -> (Vec<String>, usize, Vec<f64>) {
         (self.names, self.rows, self.values)
     }
 
-    /// Splits the column called `name`, usually the target, off the others.
+    /// Separates the column called `name`, usually the target, from the others.
     pub fn take_column(mut self, name: &str) -> Result<(Table, Vec<f64>), DataError> {
         let j = self
             .find(name)
@@ -104,7 +104,7 @@ impl Table {
         Ok((self, taken))
     }
 
-    /// The design (all columns but the last, column-major) and the response (the last column).
+    /// Returns the design (all columns but the last, column-major) and the response (the last column).
     pub fn split_last(&self) -> (&[f64], &[f64]) {
         self.values.split_at((self.columns() - 1) * self.rows)
     }

@@ -1,12 +1,13 @@
-//! [`printable`] and [`clip`]: names, labels and file names as they may stand in a message or on a terminal.
+//! [`printable`] and [`clip`]: names, labels and file names as they may appear in a message or on a terminal.
 //!
-//! Names come from files, and a file can say anything: an escape sequence that rewrites the screen, a mark that turns the
-//! text round it about, a line break that fakes a line of output. Whatever is shown to a reader passes here. Data files and
-//! JSON keep names as they are.
+//! Names come from files, and a file can contain anything: an escape sequence that rewrites the screen, a mark
+//! that reverses the surrounding text, a line break that fakes a line of output. All text shown to a reader
+//! passes through this module. Data files and JSON keep names as they are.
 
 use std::borrow::Cow;
 
-/// The text with every control character and every invisible format character spelt out: `\n`, `\u{1b}`, `\u{202e}`.
+/// Returns the text with every control character and invisible format character escaped:
+/// `\n`, `\u{1b}`, `\u{202e}`.
 ///
 /// Text that was escaped before is not changed again, so several layers may do it. Letters of every script, combining
 /// marks and variation selectors stay as they are.
@@ -24,14 +25,14 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The [`printable`] text in at most so many characters, an ellipsis in place of what is cut off.
+/// Returns the [`printable`] text in up to `longest` characters, with an ellipsis in place of the part that is cut off.
 ///
 /// ```
 /// assert_eq!(l0star_data::text::clip("much too long", 8), "much to…");
 /// ```
 pub fn clip(text: &str, longest: usize) -> String {
     let mut shown = String::new();
-    // How many characters are shown, and where to cut so that an ellipsis still fits.
+    // The number of characters shown, and where to cut so that an ellipsis still fits.
     let (mut length, mut cut) = (0, 0);
     for c in text.chars() {
         let before = shown.len();
@@ -57,7 +58,8 @@ fn push(shown: &mut String, c: char) {
     }
 }
 
-/// Control characters, line and paragraph separators, marks of direction, and characters that are never seen.
+/// Whether a character is a control character, a line or paragraph separator, a direction
+/// mark, or otherwise invisible.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

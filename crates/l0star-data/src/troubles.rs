@@ -1,4 +1,4 @@
-//! [`Trouble`]: columns that a fit cannot take as they are, all of them at once.
+//! [`Trouble`]: columns that a fit cannot use as they are, all reported at once.
 
 use crate::amounts;
 use crate::column::{Cell, RawColumn, has_decimal_comma};
@@ -8,68 +8,68 @@ use crate::indicators::MOST_LEVELS;
 use crate::place::Position;
 use crate::raw::RawTable;
 
-/// Whole numbers that name rows are looked for from so many rows on.
+/// Minimum number of rows for the search for whole numbers that identify rows.
 const FEW_ROWS: usize = 10;
 
-/// A column, and why a fit does not take it or should not.
+/// A column, and the reason why a fit cannot or should not use it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trouble {
     /// The column.
     pub column: String,
-    /// Why.
+    /// The reason.
     pub problem: Problem,
     /// A cell that shows it.
     pub example: String,
-    /// Where that cell stands.
+    /// Location of that cell.
     pub position: Position,
-    /// Whether the column is to be a feature, and not a target, a weight or an offset.
+    /// Whether the column is to be a feature, instead of a target, a weight or an offset.
     pub is_feature: bool,
 }
 
-/// Why a fit does not take a column as it is, or should not.
+/// The reason why a fit cannot or should not use a column as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Almost every row has a text of its own.
+    /// Almost every row has a different text.
     Identifier {
-        /// How many different texts there are.
+        /// Number of distinct texts.
         distinct: usize,
     },
-    /// Whole numbers that name the rows: a fit takes them, and should not.
+    /// Whole numbers that identify the rows: a fit can use them, but should not.
     Numbering,
     /// No text has enough rows to be a category.
     Rare {
-        /// How many are enough.
+        /// Number of rows that a category needs.
         rare: usize,
     },
     /// More categories than a feature may have.
     ManyLevels {
-        /// How many there are.
+        /// Number of categories.
         levels: usize,
     },
-    /// Dates; without an order nothing says whether the day or the month comes first.
+    /// Dates; without an order, it is unknown whether the day or the month comes first.
     Dates {
         /// The order of year, month and day.
         order: Option<DateOrder>,
     },
-    /// Numbers with currencies, percent signs or separators of thousands.
+    /// Numbers with currencies, percent signs or thousands separators.
     Amounts,
     /// Numbers with a decimal comma.
     DecimalComma {
-        /// Whether the file can be read with it: not where commas separate cells.
+        /// Whether the file can be read with decimal commas; it cannot if commas separate cells.
         is_free: bool,
     },
     /// Numbers with a few words among them.
     Mixed {
-        /// How many rows have words.
+        /// Number of rows with words.
         rows: usize,
     },
-    /// Text where products are asked for, which need numbers.
+    /// Text in a column that is to have products, which need numbers.
     Words,
-    /// The same in every row: a fit takes it, and gains nothing.
+    /// The same value in every row: a fit can use it, but gains nothing.
     Constant,
     /// Missing cells.
     Missing {
-        /// How many.
+        /// Number of missing cells.
         cells: usize,
     },
     /// No cell has a value.
@@ -77,7 +77,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The word for it, as scripts read it.
+    /// Returns the word for the problem, as scripts read it.
     pub fn as_str(&self) -> &'static str {
         match self {
             Problem::Identifier { .. } | Problem::Numbering => "identifier",
@@ -94,20 +94,20 @@ impl Problem {
         }
     }
 
-    /// Whether values are missing, which `impute` and the like settle.
+    /// Whether values are missing, which `impute` and similar options settle.
     pub fn is_gap(&self) -> bool {
         matches!(self, Problem::Missing { .. } | Problem::Empty)
     }
 
-    /// Whether a fit goes on all the same.
+    /// Whether a fit continues despite the problem.
     pub fn is_harmless(&self) -> bool {
         matches!(self, Problem::Constant | Problem::Numbering)
     }
 }
 
 impl RawTable {
-    /// What is wrong with columns that are to be features, in their order: a category needs `rare` rows. Those of `texts`
-    /// are categories, whatever their texts look like.
+    /// Returns the problems of columns that are to be features, in their order; a category needs `rare` rows.
+    /// The columns of `texts` are categories, whatever their texts look like.
     pub fn troubles<N: AsRef<str>>(
         &self,
         columns: &[N],
@@ -124,7 +124,7 @@ impl RawTable {
         Ok(troubles)
     }
 
-    /// What is wrong with columns that have to hold numbers: a target, weights, an offset.
+    /// Returns the problems of columns that must hold numbers: a target, weights, an offset.
     pub fn troubles_as_numbers(&self, columns: &[&str]) -> Result<Vec<Trouble>, DataError> {
         let mut troubles = Vec::new();
         for j in self.places(columns)? {
@@ -145,7 +145,7 @@ impl RawTable {
         Ok(troubles)
     }
 
-    /// Columns of text among those that are to have products, which need numbers.
+    /// Returns the text columns among those that are to have products, which need numbers.
     pub fn troubles_of_products(&self, columns: &[String]) -> Result<Vec<Trouble>, DataError> {
         let is_text = |j: &usize| {
             let column = &self.columns()[*j];
@@ -162,7 +162,7 @@ impl RawTable {
             .collect())
     }
 
-    /// Missing cells of column `j`.
+    /// Returns the missing cells of column `j` as a problem.
     fn gaps(&self, j: usize) -> Option<Trouble> {
         let column = &self.columns()[j];
         let gaps = column.gaps()?;
@@ -174,7 +174,7 @@ impl RawTable {
         Some(self.told(j, problem, row, ""))
     }
 
-    /// Whether column `j` has one value alone.
+    /// Returns a problem if column `j` has only one value.
     fn constant(&self, j: usize) -> Option<Trouble> {
         let shown = match &self.columns()[j] {
             RawColumn::Number(values) | RawColumn::Gaps { values, .. } => {
@@ -197,7 +197,7 @@ impl RawTable {
         Some(self.told(j, Problem::Constant, 0, &shown))
     }
 
-    /// What is wrong with the values of column `j`, gaps aside.
+    /// Returns the problem with the values of column `j`, ignoring missing cells.
     fn trouble(&self, j: usize, rare: usize, is_text: bool) -> Option<Trouble> {
         let column = &self.columns()[j];
         let RawColumn::Text { levels, codes } = column else {
@@ -280,7 +280,8 @@ impl RawTable {
         tell(problem, first(&|_| true))
     }
 
-    /// Whether numbers name rows: all whole and different, called an identifier or counting the rows from the left edge.
+    /// Whether numbers identify rows. They are all whole, and either distinct in a column named like an
+    /// identifier, or they count the rows in the first column.
     fn numbers_rows(&self, j: usize, column: &RawColumn) -> bool {
         let RawColumn::Number(values) = column else {
             return false;
@@ -313,7 +314,7 @@ impl RawTable {
     }
 }
 
-/// `id`, `patient_id`, `customerId`, `row index`.
+/// Whether a name is that of an identifier: `id`, `patient_id`, `customerId`, `row index`.
 fn is_called_identifier(name: &str) -> bool {
     const WORDS: [&str; 6] = ["id", "uuid", "guid", "index", "idx", "rowid"];
     let last = name.rsplit(|letter: char| !letter.is_alphanumeric()).next();

@@ -1,5 +1,5 @@
-//! What a file claims to hold is compared with the file before memory is taken for it. Without that these tests do not
-//! fail, they abort.
+//! Tests that what a file claims to hold is compared with the file before memory is taken for it. Without that
+//! check, these tests do not fail but abort.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn no_length_in_a_parquet_file_is_believed() {
             continue;
         }
         for at in (4..whole.len()).step_by(3) {
-            // Numbers are in groups of seven bits: long ones, and the largest of 32 bits.
+            // Numbers are stored in groups of seven bits: long numbers, and the largest of 32 bits.
             for claimed in [&[0xff; 4][..], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &[0xfe; 9]] {
                 let mut bytes = whole.clone();
                 let end = bytes.len().min(at + claimed.len());

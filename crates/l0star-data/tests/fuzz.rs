@@ -1,4 +1,4 @@
-//! Damaged files of every format: whatever stands in them, a reader answers with a table or an error. It does not
+//! Damaged files of every format: whatever they contain, a reader returns a table or an error. It does not
 //! panic, does not hang, and does not take memory that the file does not justify.
 
 use std::panic;
@@ -16,7 +16,7 @@ use damage::mutate;
 /// Mutations of every file; there are 21 files.
 const ROUNDS: usize = 1200;
 
-/// Peak memory of this process, where the system tells.
+/// Returns the peak memory of this process, where the system reports it.
 fn peak_megabytes() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -26,7 +26,8 @@ fn peak_megabytes() -> Option<usize> {
 
 #[test]
 fn no_damaged_file_brings_a_reader_down() {
-    // The readers of Arrow and Parquet panic on some files, which is caught and becomes an error: keep it silent.
+    // The readers of Arrow and Parquet panic on some files. The panic is caught and becomes an
+    // error, so it is not printed.
     panic::set_hook(Box::new(|_| {}));
     let corpus = samples::files();
     let mut random = Stream::new(20);
@@ -46,7 +47,7 @@ fn no_damaged_file_brings_a_reader_down() {
     }
     let _ = panic::take_hook();
     assert_eq!(read + refused, ROUNDS * corpus.len());
-    // Both answers are exercised.
+    // Both outcomes occur.
     assert!(
         read > 1000 && refused > 1000,
         "{read} read, {refused} refused"
@@ -56,7 +57,8 @@ fn no_damaged_file_brings_a_reader_down() {
     }
 }
 
-/// Reads the file by what it looks like, or as a format that it is not; whether that is a table.
+/// Reads the file in its detected format, or in a format that it does not have; returns
+/// whether that yields a table.
 fn look(round: usize, name: &str, bytes: &[u8]) -> bool {
     let path = Path::new(name);
     let mut options = ReadOptions::default();
@@ -67,7 +69,7 @@ fn look(round: usize, name: &str, bytes: &[u8]) -> bool {
     match parse(path, bytes, &options) {
         Ok(table) => {
             Summary::of(&table);
-            // Both answers are fine; neither may be a panic.
+            // Both outcomes are valid; neither may panic.
             let _ = table.labels(&table.names()[0].clone());
             let _ = table.into_table();
             true

@@ -1,4 +1,4 @@
-//! In a process of its own, since nothing can be written after it.
+//! A separate test program, because its process cannot write any file afterwards.
 
 use std::io::Write;
 use std::sync::mpsc::channel;

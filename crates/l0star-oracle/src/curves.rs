@@ -1,4 +1,4 @@
-//! The losses without pieces at predictions, each number with a proved bound of its error.
+//! Losses without pieces at given predictions; each number has a proved error bound.
 
 use crate::problem::Loss;
 use crate::series::Slope;
@@ -12,7 +12,7 @@ pub(crate) fn is_smooth(loss: &Loss) -> bool {
     )
 }
 
-/// The slopes of all rows.
+/// Computes the slopes of all rows.
 pub(crate) fn slopes(problem: &Problem, z: &[Dyadic]) -> Vec<Slope> {
     if let Some(hazards) = &problem.hazards {
         return hazards.slopes(z);
@@ -22,7 +22,7 @@ pub(crate) fn slopes(problem: &Problem, z: &[Dyadic]) -> Vec<Slope> {
         .collect()
 }
 
-/// The loss of all rows, and a bound of its error.
+/// Computes the loss of all rows, and a bound on its error.
 pub(crate) fn total(problem: &Problem, z: &[Dyadic]) -> (Dyadic, Dyadic) {
     if let Some(hazards) = &problem.hazards {
         return hazards.total(z);
@@ -36,7 +36,7 @@ pub(crate) fn total(problem: &Problem, z: &[Dyadic]) -> (Dyadic, Dyadic) {
     (total, error)
 }
 
-/// The slope at z.
+/// Computes the slope at z.
 fn slope(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Slope {
     match loss {
         Loss::Poisson => {
@@ -67,7 +67,7 @@ fn slope(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Slope {
     }
 }
 
-/// The loss at z, and a bound of its error.
+/// Computes the loss at z, and a bound on its error.
 fn value(loss: &Loss, z: &Dyadic, b: &Dyadic) -> (Dyadic, Dyadic) {
     match loss {
         Loss::Poisson => {

@@ -1,4 +1,4 @@
-//! Whole numbers times powers of two. Every float is one, and so are sums and products of them.
+//! Dyadic numbers: integers times powers of two. Every float is one, and so are their sums and products.
 
 use std::cmp::Ordering;
 use std::iter::Sum;
@@ -6,7 +6,7 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-/// `mantissa 2^exponent`; the mantissa is odd, or both are 0.
+/// The number `mantissa 2^exponent`; the mantissa is odd, or both are 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dyadic {
     mantissa: BigInt,
@@ -14,7 +14,7 @@ pub struct Dyadic {
 }
 
 impl Dyadic {
-    /// A float, exactly.
+    /// Converts a float exactly.
     ///
     /// # Panics
     ///
@@ -67,7 +67,7 @@ impl Dyadic {
         }
     }
 
-    /// Times `2^by`.
+    /// Computes `self · 2^by`.
     pub(crate) fn shifted(&self, by: i64) -> Self {
         if self.is_zero() {
             Self::zero()
@@ -79,23 +79,23 @@ impl Dyadic {
         }
     }
 
-    /// The least e with `|self| < 2^e`; `None` for 0.
+    /// Returns the least e with `|self| < 2^e`; `None` for 0.
     pub(crate) fn size(&self) -> Option<i64> {
         (!self.is_zero()).then(|| self.mantissa.bits() as i64 + self.exponent)
     }
 
-    /// The first `bits` binary digits, rounded down.
+    /// Keeps the first `bits` binary digits, rounded down.
     pub(crate) fn rounded(&self, bits: u64) -> Self {
         let more = self.mantissa.bits().saturating_sub(bits);
         Self::new(&self.mantissa >> more, self.exponent + more as i64)
     }
 
-    /// The whole number below `self · 2^bits`.
+    /// Returns the largest integer up to `self · 2^bits`.
     pub(crate) fn fixed(&self, bits: u64) -> BigInt {
         self.units(-(bits as i64))
     }
 
-    /// How many units `2^exponent` it is, rounded down.
+    /// Returns the number of units `2^exponent`, rounded down.
     fn units(&self, exponent: i64) -> BigInt {
         match self.exponent - exponent {
             by @ 0.. => &self.mantissa << by,
@@ -103,27 +103,27 @@ impl Dyadic {
         }
     }
 
-    /// `self / by`, which has to be dyadic.
+    /// Computes `self / by`, which must be dyadic.
     pub(crate) fn exactly_over(&self, by: &Self) -> Self {
         let quotient = &self.mantissa / &by.mantissa;
         debug_assert_eq!(&quotient * &by.mantissa, self.mantissa, "not a divisor");
         Self::new(quotient, self.exponent - by.exponent)
     }
 
-    /// `self / by` to so many binary digits or a little more.
+    /// Computes `self / by` to `bits` binary digits, or a few more.
     pub(crate) fn over(&self, by: &Self, bits: u64) -> Self {
         let more = (bits + by.mantissa.bits()).saturating_sub(self.mantissa.bits());
         let quotient = (&self.mantissa << more) / &by.mantissa;
         Self::new(quotient, self.exponent - by.exponent - more as i64)
     }
 
-    /// A float close by: to about 62 binary digits, then rounded.
+    /// Returns a nearby float: cut to about 62 binary digits, then rounded.
     pub fn value(&self) -> f64 {
         let more = self.mantissa.bits().saturating_sub(62);
         let digits = (&self.mantissa >> more).magnitude().clone();
         let digits: u64 = BigUint::try_into(digits).expect("62 binary digits");
         let exponent = self.exponent + more as i64;
-        // In two steps: the power alone may leave the range that the product is in.
+        // In two steps, because the power alone may leave the range of the product.
         let half = exponent.clamp(-2000, 2000) as i32 / 2;
         let rest = exponent.clamp(-2000, 2000) as i32 - half;
         let value = digits as f64 * 2f64.powi(half) * 2f64.powi(rest);
@@ -168,7 +168,7 @@ impl Sub for &Dyadic {
 impl Mul for &Dyadic {
     type Output = Dyadic;
     fn mul(self, other: Self) -> Dyadic {
-        // A product of odd numbers is odd.
+        // The product of odd numbers is odd.
         Dyadic {
             mantissa: &self.mantissa * &other.mantissa,
             exponent: if self.is_zero() || other.is_zero() {

@@ -1,28 +1,28 @@
-//! How far the coefficients of good models reach, with the quadratic loss.
+//! Ranges of the coefficients of good models, for the quadratic loss.
 //!
-//! The models of a set with `P(x) ≤ C` fill an ellipsoid: with the least value `P*` at `x*` and the Hessian H,
+//! The models of a set with `P(x) ≤ C` fill an ellipsoid. With the least value `P*` at `x*` and the Hessian H,
 //!
 //! ```text
 //! |x_j - x*_j| ≤ √(2 (C - P*) (H⁻¹)_jj)
 //! ```
 //!
-//! and both ends are reached.
+//! and both ends are attained.
 
 use crate::linear::solve;
 use crate::problem::{ExactColumn, Loss};
 use crate::{Dyadic, Exact, Problem};
 
-/// From `center - √square` to `center + √square`.
+/// The interval from `center - √square` to `center + √square`.
 #[derive(Debug, Clone)]
 pub struct Extent {
     /// The coefficient of the best model of the set.
     pub center: Exact,
-    /// The square of how far it can be from there.
+    /// The square of the largest distance from there.
     pub square: Exact,
 }
 
 impl Extent {
-    /// Whether the interval from `low` to `high` contains all of it.
+    /// Whether the interval from `low` to `high` contains the whole extent.
     pub fn is_within(&self, low: f64, high: f64) -> bool {
         let zero = Exact::of(0.0);
         let reaches = |room: Exact| zero <= room && self.square <= room.times(&room);
@@ -31,12 +31,12 @@ impl Extent {
 }
 
 impl Problem {
-    /// Where the coefficients of the models of a set with an objective up to `ceiling` are, in the order of the set; `None` where
-    /// there is no such model, or not one best model.
+    /// Returns the ranges of the coefficients of a set's models with an objective up to `ceiling`, in the order
+    /// of the set; `None` if there is no such model, or no unique best model.
     ///
     /// # Panics
     ///
-    /// For a loss that is not quadratic. Bounds are not looked at.
+    /// For a loss that is not quadratic. Bounds are ignored.
     pub fn extents(&self, set: &[usize], ceiling: f64) -> Option<Vec<Extent>> {
         assert!(matches!(self.loss, Loss::Quadratic), "a quadratic loss");
         let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
@@ -81,7 +81,7 @@ impl Problem {
         for (r, column) in columns.iter().enumerate() {
             let unit = (0..columns.len()).map(|c| Dyadic::of(f64::from(u8::from(c == r))));
             let inverse = solved(unit.collect())?;
-            // Back from columns divided by a power of two.
+            // Converts back from columns that were divided by a power of two.
             let power = |by: i64| Exact::from(Dyadic::of(1.0).shifted(by));
             extents.push(Extent {
                 center: best[r].times(&power(-column.power)),

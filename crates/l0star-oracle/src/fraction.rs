@@ -1,4 +1,4 @@
-//! Quotients of dyadic numbers: what linear equations have for solutions.
+//! Quotients of dyadic numbers, which are the solutions of linear equations.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// A float, exactly.
+    /// Converts a float exactly.
     pub fn of(value: f64) -> Self {
         Dyadic::of(value).into()
     }
@@ -31,21 +31,21 @@ impl Exact {
         }
     }
 
-    /// `self + other`.
+    /// Computes `self + other`.
     pub fn plus(&self, other: &Self) -> Self {
         let cross =
             &(&self.numerator * &other.denominator) + &(&other.numerator * &self.denominator);
         Self::new(cross, &self.denominator * &other.denominator)
     }
 
-    /// `self - other`.
+    /// Computes `self - other`.
     pub fn minus(&self, other: &Self) -> Self {
         let cross =
             &(&self.numerator * &other.denominator) - &(&other.numerator * &self.denominator);
         Self::new(cross, &self.denominator * &other.denominator)
     }
 
-    /// `self · other`.
+    /// Computes `self · other`.
     pub fn times(&self, other: &Self) -> Self {
         Self::new(
             &self.numerator * &other.numerator,
@@ -58,7 +58,7 @@ impl Exact {
         self <= other
     }
 
-    /// A float close by.
+    /// Returns a nearby float.
     pub fn value(&self) -> f64 {
         self.numerator.over(&self.denominator, 64).value()
     }

@@ -1,38 +1,39 @@
-//! Cox's partial likelihood at some predictions, with a proved error.
+//! Cox's partial likelihood at given predictions, with a proved error.
 //!
-//! With the weights `v_i = p_i/min p over events`, rounded to a float, ω the weight of the d events of a time in a stratum, C the
-//! sum of `v e^z` over the rows at risk without an event there, and B over those with one,
+//! The weights are `v_i = p_i/min p over events`, rounded to a float. For a time in a stratum, ω is the weight
+//! of its d events. C is the sum of `v e^z` over the rows at risk without an event there, and B is the sum
+//! over those with one. Then
 //!
 //! ```text
 //! L(z) = Σ over times ω/T Σ_l ln(C + c_l B) - Σ over events p_i z_i
 //! ```
 //!
-//! where Efron has `T = d` terms with `c_l = 1 - l/d`, and Breslow one with `c_0 = 1`. The sums of a term are taken d times as
-//! large, so that their weights are dyadic, and `ln d` is taken off again. Exponentials are those of differences from the largest
-//! prediction of the term.
+//! where Efron has `T = d` terms with `c_l = 1 - l/d`, and Breslow one with `c_0 = 1`. The sums of a term are
+//! multiplied by d so that their weights are dyadic, and `ln d` is subtracted again. Exponentials are taken of
+//! differences from the term's largest prediction.
 
 use crate::series::Slope;
 use crate::{Dyadic, series};
 
 /// Binary digits of quotients.
 const DIGITS: u64 = 640;
-/// Quotients of so many digits err by less than this power of two, relatively.
+/// Exponent of the bound `2^-QUOTIENT` on the relative error of such quotients.
 const QUOTIENT: i64 = 630;
 
-/// What is known of times: the responses of the rows are the times.
+/// Facts about times; the responses of the rows are the times.
 #[derive(Debug, Clone)]
 pub struct Times {
     /// Whether a row has an event at its time.
     pub events: Vec<bool>,
-    /// Rows are compared with rows of the same stratum; empty for one.
+    /// Strata of the rows, which are compared only within a stratum; empty if there is only one.
     pub strata: Vec<u32>,
-    /// Rows are at risk after these times; empty where all are from the beginning.
+    /// Times after which rows are at risk; empty if all are at risk from the beginning.
     pub entry: Vec<f64>,
-    /// Ties by Efron, else by Breslow.
+    /// Whether ties are handled by Efron's method; otherwise by Breslow's.
     pub efron: bool,
 }
 
-/// `ω/T ln(Σ w e^z / d)`.
+/// The term `ω/T ln(Σ w e^z / d)`.
 #[derive(Debug)]
 struct Term {
     share: Dyadic,
@@ -40,7 +41,7 @@ struct Term {
     log_d: Dyadic,
 }
 
-/// The likelihood of some rows.
+/// The partial likelihood of some rows.
 #[derive(Debug)]
 pub(crate) struct Hazards {
     terms: Vec<Term>,
@@ -48,18 +49,19 @@ pub(crate) struct Hazards {
     events: Vec<(usize, Dyadic)>,
 }
 
-/// A term at some predictions.
+/// A term at given predictions.
 struct Probabilities {
-    /// By row, each with the error.
+    /// Probabilities of the rows, each with the error `error`.
     all: Vec<(usize, Dyadic)>,
     error: Dyadic,
-    /// `ln(Σ w e^z / d)`, and its error.
+    /// The value `ln(Σ w e^z / d)`, with its error.
     log: Dyadic,
     log_error: Dyadic,
 }
 
 impl Hazards {
-    /// From the weights of the rows as shares, and their times. Rows without weight are not there.
+    /// Builds the likelihood from the weights of the rows as shares, and their times. Rows
+    /// without weight are omitted.
     pub(crate) fn new(known: &Times, p: &[f64], times: &[f64]) -> Self {
         let rows: Vec<usize> = (0..p.len()).filter(|i| p[*i] > 0.0).collect();
         let has_event = |i: &usize| known.events[*i];
@@ -100,13 +102,13 @@ impl Hazards {
         }
     }
 
-    /// The likelihood, and a bound of its error.
+    /// Computes the likelihood, and a bound on its error.
     pub(crate) fn total(&self, z: &[Dyadic]) -> (Dyadic, Dyadic) {
         let (mut total, mut error) = (Dyadic::zero(), Dyadic::zero());
         for term in &self.terms {
             let own = term.at(z);
             total = &total + &(&term.share * &own.log);
-            // The share is a quotient.
+            // The share is a quotient, and so has an error.
             let log = &own.log.abs().shifted(-QUOTIENT) + &own.log_error;
             error = &error + &(&term.share * &log);
         }
@@ -114,7 +116,7 @@ impl Hazards {
         (&total - &events, error)
     }
 
-    /// Slopes, and curvatures of which [`Hazards::couplings`] are to be taken off.
+    /// Computes slopes, and curvatures from which [`Hazards::couplings`] must be subtracted.
     pub(crate) fn slopes(&self, z: &[Dyadic]) -> Vec<Slope> {
         let none = || Slope {
             slope: Dyadic::zero(),
@@ -138,7 +140,7 @@ impl Hazards {
         slopes
     }
 
-    /// Weights w and vectors π: the Hessian is that of the curvatures less `Σ w ππᵀ`.
+    /// Returns weights w and vectors π: the Hessian is that of the curvatures minus `Σ w ππᵀ`.
     pub(crate) fn couplings(&self, z: &[Dyadic]) -> Vec<(Dyadic, Vec<(usize, Dyadic)>)> {
         let terms = self.terms.iter();
         terms
@@ -148,9 +150,12 @@ impl Hazards {
 }
 
 impl Term {
-    /// Each exponential is of a number of at most 0, and errs by less than ε ([`series::error`]); the largest is that of 0. So the sum
-    /// S of `w e^z` errs by `Σ w ε`, which is at most r times S, with `r = Σ w ε / w_top`. A logarithm of it errs by 2r and ε, a quotient by r of its
-    /// numerator, 2r of its denominator and its digits.
+    /// Evaluates the term with error bounds.
+    ///
+    /// Each exponential has an argument of at most 0 and an error below ε ([`series::error`]); the largest one
+    /// has the argument 0. So the sum S of `w e^z` has an error of at most `Σ w ε`, which is at most r times S,
+    /// with `r = Σ w ε / w_top`. A logarithm of S has an error of 2r and ε. A quotient has an error of r from
+    /// its numerator, 2r from its denominator, and that of its digits.
     fn at(&self, z: &[Dyadic]) -> Probabilities {
         let first = self.rows.first().expect("an event is at risk");
         let top = self.rows.iter().fold(
@@ -165,7 +170,7 @@ impl Term {
             .collect();
         let sum: Dyadic = numerators.iter().map(|(_, own)| own.clone()).sum();
         let weights: Dyadic = self.rows.iter().map(|(_, w)| w.clone()).sum();
-        // The quotient is rounded down, by less than half of it.
+        // The quotient is rounded down, by less than half of its value.
         let share = weights.over(&top.1, 64).shifted(1);
         let share = &share * &series::error();
         let all = numerators.into_iter();
@@ -175,7 +180,7 @@ impl Term {
             all: all.collect(),
             error: &share.shifted(2) + &digits,
             log: &(&series::log(&sum) + most) - &self.log_d,
-            // That of ln d is a third.
+            // The error of ln d is the third part, after 2r and ε.
             log_error: &share.shifted(1) + &series::error().shifted(1),
         }
     }

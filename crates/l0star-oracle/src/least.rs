@@ -5,7 +5,8 @@ use crate::problem::{ExactColumn, ExactRow, Least};
 use crate::{Dyadic, Problem, curves, piecewise, smooth};
 
 impl Problem {
-    /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
+    /// Computes the least objective over the columns of a set; `None` if it was not found,
+    /// which is a bug in this crate.
     pub fn least(&self, set: &[usize]) -> Option<Least> {
         let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
         ActiveBounds::all(self, &columns)
@@ -19,7 +20,7 @@ impl Problem {
             })
     }
 
-    /// The objective of a model, given by its columns and their coefficients.
+    /// Computes the objective of a model, given by its columns and their coefficients.
     pub fn objective(&self, model: &[(usize, f64)]) -> Least {
         let x: Vec<(&ExactColumn, Dyadic)> = model
             .iter()

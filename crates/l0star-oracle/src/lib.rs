@@ -4,32 +4,34 @@
 //! minimize  P(x) = Σ p_i l(a_iᵀx + o_i, b_i) + ½ Σ λ_j x_j²   over the columns of a set, l_j ≤ x_j ≤ u_j
 //! ```
 //!
-//! or with the partial likelihood of Cox in the place of the sum.
+//! or with Cox's partial likelihood in place of the sum.
 //!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `dyadic` | whole numbers times powers of two: floats, their sums and products |
+//! | `dyadic` | integers times powers of two: floats, their sums and products |
 //! | `fraction` | quotients of these: [`Exact`] |
 //! | `linear` | linear equations without rounding |
 //! | `series` | exp and log in fixed point, with a proved error |
-//! | `hazards` | the partial likelihood of Cox at all predictions, with a proved error |
+//! | `hazards` | Cox's partial likelihood at given predictions, with a proved error |
 //! | `problem` | the data |
-//! | `newton` | Newton's method with a line search, and when it may end |
-//! | `piecewise` | quadratic, Huber and squared hinge: which piece each row is on, and the exact minimum there |
+//! | `newton` | Newton's method with a line search, and its end |
+//! | `piecewise` | quadratic, Huber and squared hinge: the piece of each row, and the exact minimum there |
 //! | `curves` | logistic, Poisson and gamma at a prediction, with a proved error, and the loss of all rows |
-//! | `smooth` | these: an enclosure of the minimum |
+//! | `smooth` | the same losses: an enclosure of the minimum |
 //! | `least` | the least objective of a set of columns; the objective of a model |
-//! | `extent` | how far the coefficients of good models reach |
+//! | `extent` | the ranges of the coefficients of good models |
 //!
-//! **Piecewise quadratic losses.** Once it is known on which piece of the loss each row is and which coefficients are at a
-//! bound, the minimum is the solution of linear equations: a fraction. It is accepted only if it satisfies the conditions of
-//! Karush, Kuhn and Tucker exactly. P is convex, so these prove that it is the minimum, however the pieces were found.
+//! **Piecewise quadratic losses.** If the piece of each row and the coefficients at a bound are known, the
+//! minimum solves linear equations: it is a fraction. A solution is accepted only if it satisfies the
+//! conditions of Karush, Kuhn and Tucker exactly. P is convex, so these conditions prove that it is the
+//! minimum, however the pieces were found.
 //!
-//! **Smooth losses.** At any feasible x with gradient g, `P(x) + Σ min_d (g_j d + ½ λ_j d²) ≤ min P ≤ P(x)`, d within the
-//! bounds. The coefficient of an intercept has no ridge; how large it can be follows from `P(x)` ([`Least`] is then still an
-//! enclosure). Newton's method in fixed point of 512 bits makes it narrow: the width is about 1e-150 of P.
+//! **Smooth losses.** At any feasible x with gradient g, `P(x) + Σ min_d (g_j d + ½ λ_j d²) ≤ min P ≤
+//! P(x)`, d within the bounds. The coefficient of an intercept has no ridge, but `P(x)` limits its size,
+//! so [`Least`] is still an enclosure. Newton's method in fixed point of 512 bits makes it narrow: the
+//! width is about 1e-150 of P.
 
 mod curves;
 mod dyadic;

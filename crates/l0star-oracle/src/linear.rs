@@ -1,10 +1,11 @@
-//! Linear equations without rounding: Bareiss's elimination, in which every division comes out even.
+//! Solves linear equations without rounding, by Bareiss's elimination, in which every division is exact.
 
 use std::mem::swap;
 
 use crate::Dyadic;
 
-/// The solution of `rows · x = last column` as numerators over one denominator, the determinant; `None` if that is 0.
+/// Solves `rows · x = last column`. Returns numerators over one denominator, the
+/// determinant; `None` if that is 0.
 pub(crate) fn solve(mut rows: Vec<Vec<Dyadic>>) -> Option<(Vec<Dyadic>, Dyadic)> {
     let count = rows.len();
     let mut previous = Dyadic::of(1.0);
@@ -13,7 +14,7 @@ pub(crate) fn solve(mut rows: Vec<Vec<Dyadic>>) -> Option<(Vec<Dyadic>, Dyadic)>
         if pivot != at {
             let (above, below) = rows.split_at_mut(pivot);
             swap(&mut above[at], &mut below[0]);
-            // An exchange changes the sign of the determinant.
+            // An exchange of rows changes the sign of the determinant.
             rows[at].iter_mut().for_each(|v| *v = -&*v);
         }
         let own = rows[at].clone();

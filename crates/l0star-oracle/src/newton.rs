@@ -1,4 +1,4 @@
-//! Newton's method over the columns of a set, some of them held at a bound, with a line search.
+//! Newton's method with a line search over the columns of a set, some of which are held at a bound.
 
 use std::cmp::Ordering;
 
@@ -6,16 +6,16 @@ use crate::linear::solve;
 use crate::problem::{ExactColumn, ExactRow};
 use crate::{Dyadic, Problem};
 
-/// Binary digits of a coefficient on the way.
+/// Binary digits of a coefficient during the iteration.
 const DIGITS: u64 = 640;
-/// Binary digits of a curvature: it only has to lead somewhere.
+/// Binary digits of a curvature, which only has to give a usable direction.
 const CURVATURE_DIGITS: u64 = 160;
-/// A share of a row's curvature, as a power of two.
+/// Exponent of the share of the rows' weight that replaces a missing curvature.
 const LITTLE: i64 = 60;
-/// Lengths of a step that are tried.
+/// Upper limit on the step lengths that are tried.
 const SEARCH_STEPS: usize = 600;
 
-/// Where a coefficient is.
+/// Position of a coefficient relative to its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
     Free,
@@ -23,7 +23,7 @@ pub(crate) enum Position {
     High,
 }
 
-/// The models in which some coefficients are at a bound.
+/// The models in which some coefficients are held at a bound.
 #[derive(Debug)]
 pub(crate) struct ActiveBounds<'p> {
     pub problem: &'p Problem,
@@ -32,7 +32,7 @@ pub(crate) struct ActiveBounds<'p> {
 }
 
 impl<'p> ActiveBounds<'p> {
-    /// Every choice of coefficients at their bounds, few of them first.
+    /// Returns every choice of coefficients at their bounds, those with few of them first.
     pub fn all(problem: &'p Problem, columns: &[&'p ExactColumn]) -> Vec<Self> {
         let mut all = vec![Vec::new()];
         for column in columns {
@@ -70,7 +70,7 @@ impl<'p> ActiveBounds<'p> {
         &self.problem.rows
     }
 
-    /// The coefficients that are held, 0 for the others.
+    /// Returns a start with the held coefficients at their bounds, and 0 for the others.
     pub fn start(&self) -> Vec<Dyadic> {
         let at = |(column, place): (&&ExactColumn, &Position)| match place {
             Position::Free => None,
@@ -83,7 +83,7 @@ impl<'p> ActiveBounds<'p> {
             .collect()
     }
 
-    /// `Ax`, without the offset.
+    /// Computes `Ax`, without the offset.
     pub fn product(&self, x: &[Dyadic]) -> Vec<Dyadic> {
         let row = |i: usize| {
             let terms = self.columns.iter().zip(x);
@@ -92,14 +92,14 @@ impl<'p> ActiveBounds<'p> {
         (0..self.rows().len()).map(row).collect()
     }
 
-    /// `Ax + o`.
+    /// Computes `Ax + o`.
     pub fn predictions(&self, x: &[Dyadic]) -> Vec<Dyadic> {
         let products = self.product(x);
         let pairs = products.iter().zip(self.rows());
         pairs.map(|(z, row)| z + &row.o).collect()
     }
 
-    /// `Σ p slope a_j + λ_j x_j` for every column.
+    /// Computes `Σ p slope a_j + λ_j x_j` for every column.
     pub fn gradient(&self, slopes: &[Dyadic], x: &[Dyadic]) -> Vec<Dyadic> {
         let weighted: Vec<Dyadic> = slopes
             .iter()
@@ -115,9 +115,11 @@ impl<'p> ActiveBounds<'p> {
         columns.map(one).collect()
     }
 
-    /// The Newton step of the free coefficients from a point with this gradient, exactly: numerators for all columns, over one
-    /// denominator. An intercept without curvature gets a little, so that it goes far: the line search says how far.
-    /// With `couplings` `Σ w ππᵀ` is taken off the diagonal of curvatures.
+    /// Computes the Newton step of the free coefficients from a point with this gradient, exactly: numerators
+    /// for all columns, over one denominator.
+    ///
+    /// An intercept without curvature gets a small one, which makes its step long; the line search then limits
+    /// it. With `couplings`, `Σ w ππᵀ` is subtracted from the diagonal of curvatures.
     pub fn step(
         &self,
         curvatures: &[Dyadic],
@@ -131,7 +133,7 @@ impl<'p> ActiveBounds<'p> {
             .zip(self.rows())
             .map(|(c, row)| match couplings {
                 [] => &row.p * &c.rounded(CURVATURE_DIGITS),
-                // What is taken off leaves fewer digits.
+                // The subtraction cancels digits, so more of them are kept.
                 _ => c.rounded(DIGITS),
             })
             .collect();
@@ -182,8 +184,8 @@ impl<'p> ActiveBounds<'p> {
         (step, over)
     }
 
-    /// A point along the way on which the slope has fallen to half of what it was, or less, and hardly risen beyond 0: so P has
-    /// fallen. `slopes`: those of the loss, at predictions.
+    /// Finds a point along the step at which the slope has fallen to at most half of its initial size and has
+    /// hardly risen above 0, so P has decreased. `slopes`: those of the loss, at predictions.
     pub fn search(
         &self,
         x: &[Dyadic],
@@ -215,7 +217,7 @@ impl<'p> ActiveBounds<'p> {
                 Ordering::Greater => high = Some(t.clone()),
                 _ => low = t.clone(),
             }
-            // First the order of magnitude, faster and faster; then halves.
+            // First find the order of magnitude in growing jumps, then bisect.
             t = match &high {
                 None => t.shifted(jump),
                 Some(_) if low.is_zero() => t.shifted(-jump),

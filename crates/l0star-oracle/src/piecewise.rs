@@ -1,6 +1,6 @@
-//! Quadratic, Huber and squared hinge: which piece each row is on, and the exact minimum there.
+//! Quadratic, Huber and squared hinge losses: the piece of each row, and the exact minimum there.
 //!
-//! A number here is a numerator over a denominator D > 0 that all of them share.
+//! A number in this module is a numerator over a common denominator D > 0.
 
 use std::cmp::Ordering;
 
@@ -8,15 +8,15 @@ use crate::newton::{ActiveBounds, Position};
 use crate::problem::{Least, Loss};
 use crate::{Dyadic, Exact};
 
-/// Rounds of Newton's method; a handful is usual.
+/// Upper limit on the rounds of Newton's method; a handful is usual.
 const ROUNDS: usize = 400;
 
 /// A piece of a loss, as a function of the prediction z.
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
-    /// `(z - b)²/2`. The squared hinge is of this form, too, since b = ±1.
+    /// The form `(z - b)²/2`, which the squared hinge also has, since b = ±1.
     Curved,
-    /// `s (z - b) - s²/2`.
+    /// The form `s (z - b) - s²/2`.
     Straight(Dyadic),
 }
 
@@ -40,13 +40,13 @@ impl Piece {
         }
     }
 
-    /// Whether z is on the piece, its ends included.
+    /// Whether z is on the piece, including its ends.
     fn has(&self, loss: &Loss, z: &Dyadic, over: &Dyadic, b: &Dyadic) -> bool {
         let r = z - &(b * over);
         match (loss, self) {
             (Loss::Huber(delta), Self::Curved) => r.abs() <= &Dyadic::of(*delta) * over,
             (Loss::Huber(_), Self::Straight(s)) => {
-                // On the side of its slope, and beyond δ.
+                // On the side given by the sign of s, and beyond δ.
                 &r * s >= &(s * s) * over
             }
             (Loss::SquaredHinge, Self::Curved) => b * z <= *over,
@@ -55,7 +55,7 @@ impl Piece {
         }
     }
 
-    /// The slope, over D.
+    /// Returns the slope, over D.
     fn slope(&self, z: &Dyadic, over: &Dyadic, b: &Dyadic) -> Dyadic {
         match self {
             Self::Curved => z - &(b * over),
@@ -63,7 +63,7 @@ impl Piece {
         }
     }
 
-    /// The value, over D².
+    /// Returns the value, over D².
     fn value(&self, z: &Dyadic, over: &Dyadic, b: &Dyadic) -> Dyadic {
         let r = z - &(b * over);
         match self {
@@ -76,12 +76,12 @@ impl Piece {
     }
 }
 
-/// The loss of a prediction.
+/// Computes the loss of a prediction.
 pub(crate) fn value(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Dyadic {
     Piece::of(loss, z, b).value(z, &Dyadic::of(1.0), b)
 }
 
-/// The least objective of the problem, if it is on this face.
+/// Computes the least objective of the problem, if it is on this face.
 pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let (loss, one) = (&face.problem.loss, Dyadic::of(1.0));
     let pieces = |z: &[Dyadic]| -> Vec<Piece> {
@@ -99,14 +99,14 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
         let own = pieces(&z);
         let gradient = face.gradient(&slopes(&own, &z, &one), &x);
         let curvature = |piece: &Piece| match piece {
-            // The first step is that of least squares: the pieces at 0 say little.
+            // The first step is that of least squares, because the pieces at 0 carry little information.
             Piece::Straight(_) if round > 0 => Dyadic::zero(),
             _ => one.clone(),
         };
         let curvatures: Vec<Dyadic> = own.iter().map(curvature).collect();
         let step = face.step(&curvatures, &[], &gradient);
 
-        // Where the step leads, exactly.
+        // The exact end of the step.
         let over = &step.1;
         let end: Vec<Dyadic> = (x.iter().zip(&step.0))
             .map(|(x, step)| &(x * over) + step)
@@ -121,7 +121,8 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
         if rows.all(|((piece, z), row)| piece.has(loss, z, over, &row.b))
             && (0..end.len()).all(is_least)
         {
-            // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
+            // This is the minimum of the face. It is that of the problem if bounds hold and no
+            // coefficient would leave its bound.
             let pushes = |j: usize| match face.places[j] {
                 Position::Free => true,
                 _ if face.columns[j].low == face.columns[j].high => true,
@@ -136,7 +137,7 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     None
 }
 
-/// P, as a fraction.
+/// Computes P, as a fraction.
 fn value_at(
     face: &ActiveBounds,
     pieces: &[Piece],

@@ -1,22 +1,22 @@
-//! The data, in exact numbers.
+//! The data of a problem, in exact numbers.
 
 use crate::hazards::Hazards;
 use crate::{Dyadic, Exact, Times};
 
-/// How a row's prediction is compared with its response.
+/// The loss of a row's prediction z and response b.
 #[derive(Debug, Clone)]
 pub enum Loss {
-    /// `(z - b)²/2`.
+    /// The loss `(z - b)²/2`.
     Quadratic,
-    /// The same up to `|z - b| ≤ δ`, linear beyond.
+    /// Quadratic up to `|z - b| ≤ δ`, linear beyond.
     Huber(f64),
-    /// `max(0, 1 - bz)²/2`, b = ±1.
+    /// The loss `max(0, 1 - bz)²/2`, b = ±1.
     SquaredHinge,
-    /// `log(1 + exp(-bz))`, b = ±1.
+    /// The loss `log(1 + exp(-bz))`, b = ±1.
     Logistic,
-    /// `exp(z) - bz + b log b - b`, b ≥ 0.
+    /// The loss `exp(z) - bz + b log b - b`, b ≥ 0.
     Poisson,
-    /// `b exp(-z) + z - log b - 1`, b > 0.
+    /// The loss `b exp(-z) + z - log b - 1`, b > 0.
     Gamma,
     /// The negative log partial likelihood of times b, without an intercept.
     Cox(Times),
@@ -25,35 +25,35 @@ pub enum Loss {
 /// One row: its weight p ≥ 0, its response b and its offset o.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// p.
+    /// The weight p.
     pub weight: f64,
-    /// b.
+    /// The response b.
     pub response: f64,
-    /// o.
+    /// The offset o.
     pub offset: f64,
 }
 
-/// One column. An intercept is one of ones, without a ridge or bounds.
+/// One column. An intercept is a column of ones, without a ridge or bounds.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// One entry per row; products of floats are dyadic, too.
+    /// One entry per row; products of floats are also dyadic.
     pub entries: Vec<Dyadic>,
-    /// λ ≥ 0.
+    /// The ridge λ ≥ 0.
     pub ridge: f64,
-    /// Between which numbers the coefficient may lie; infinities are no bounds.
+    /// Lower and upper bound of the coefficient; infinities mean unbounded.
     pub bounds: (f64, f64),
 }
 
-/// An enclosure of a number: a point for the piecewise quadratic losses.
+/// An enclosure of a number, which is a point for the piecewise quadratic losses.
 #[derive(Debug, Clone)]
 pub struct Least {
-    /// At most the number.
+    /// Lower end.
     pub low: Exact,
-    /// At least the number.
+    /// Upper end.
     pub high: Exact,
 }
 
-/// A row in exact numbers. With a loss that couples rows p is 1, and the loss knows the weights.
+/// A row in exact numbers. With a loss that couples rows, p is 1, and the loss has the weights.
 #[derive(Debug)]
 pub(crate) struct ExactRow {
     pub p: Dyadic,
@@ -61,8 +61,8 @@ pub(crate) struct ExactRow {
     pub o: Dyadic,
 }
 
-/// A column in exact numbers, divided by a power of two so that its largest entry is near 1: its coefficient is multiplied by
-/// the same.
+/// A column in exact numbers. It is divided by a power of two so that its largest entry is near 1, and its
+/// coefficient is multiplied by the same power.
 #[derive(Debug)]
 pub(crate) struct ExactColumn {
     pub entries: Vec<Dyadic>,
@@ -72,7 +72,7 @@ pub(crate) struct ExactColumn {
     pub power: i64,
 }
 
-/// Data without an error in them.
+/// A problem in exact numbers.
 #[derive(Debug)]
 pub struct Problem {
     pub(crate) loss: Loss,
@@ -82,7 +82,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Takes floats as the numbers that they are.
+    /// Creates a problem; floats are taken as exact numbers.
     pub fn new(loss: Loss, rows: &[Row], columns: Vec<Column>) -> Self {
         let hazards = match &loss {
             Loss::Cox(times) => {

@@ -1,6 +1,7 @@
-//! `exp` and `log` in fixed point, each with an error of less than `2^-DIGITS` ([`error`]).
+//! Computes `exp` and `log` in fixed point, each with an error of less than `2^-DIGITS` ([`error`]).
 //!
-//! A number is a whole number of units `2^-WORK`. Every product, quotient and shift rounds down, by less than one unit.
+//! A number is an integer count of units `2^-WORK`. Every product, quotient and shift rounds
+//! down, by less than one unit.
 
 use std::sync::OnceLock;
 
@@ -12,20 +13,20 @@ use crate::Dyadic;
 pub(crate) struct Slope {
     pub slope: Dyadic,
     pub curvature: Dyadic,
-    /// A bound of the error of the slope.
+    /// A bound on the error of the slope.
     pub error: Dyadic,
 }
 
-/// Digits that count: what is computed here errs by less than `2^-DIGITS`.
+/// Binary digits that are correct: every result has an error below `2^-DIGITS`.
 const DIGITS: u64 = 512;
-/// Digits that are carried.
+/// Binary digits that are carried.
 const WORK: u64 = DIGITS + 64;
-/// Beyond this `exp(-m)` is less than `2^-DIGITS`.
+/// Bound beyond which `exp(-m)` is less than `2^-DIGITS`.
 const FAR: f64 = 400.0;
-/// [`exp`] is for exponents of at most this size; beyond it on the other side it is 0, up to its error.
+/// Largest size of exponents for [`exp`]; below the negative of it, the result is 0 up to its error.
 const LARGEST: f64 = 2048.0;
 
-/// An upper bound of the error of every function here.
+/// Returns an upper bound on the error of every function in this module.
 pub(crate) fn error() -> Dyadic {
     Dyadic::of(1.0).shifted(-(DIGITS as i64))
 }
@@ -42,11 +43,11 @@ fn product(a: &BigInt, b: &BigInt) -> BigInt {
     (a * b) >> WORK
 }
 
-/// `exp(-m)` for m ≥ 0, in units.
+/// Computes `exp(-m)` for m ≥ 0, in units.
 ///
-/// With `r = m 2^-25 < 2^-16` the series is cut after 40 terms, `r^41 < 2^-656`; its terms round by less than 2 units each, so
-/// that it errs by less than 2^7. Squaring a number of at most 1 doubles its error and adds a unit: after 25 times that is less
-/// than 2^33 units, far less than the 2^64 that are allowed.
+/// With `r = m 2^-25 < 2^-16`, the series is cut after 40 terms, `r^41 < 2^-656`. Its terms round by less than
+/// 2 units each, so its error is below 2^7. Squaring a number of at most 1 doubles its error and adds a unit.
+/// After 25 squarings, that is less than 2^33 units, far below the allowed 2^64.
 fn exp_below(m: &Dyadic) -> BigInt {
     if *m > Dyadic::of(FAR) {
         return BigInt::ZERO;
@@ -54,7 +55,7 @@ fn exp_below(m: &Dyadic) -> BigInt {
     exp_fixed(&m.fixed(WORK))
 }
 
-/// [`exp_below`] of a number of units.
+/// Computes [`exp_below`] of a number given in units.
 fn exp_fixed(m: &BigInt) -> BigInt {
     let r = m >> 25;
     let (mut sum, mut term) = (one(), one());
@@ -68,10 +69,10 @@ fn exp_fixed(m: &BigInt) -> BigInt {
     sum
 }
 
-/// `log(1 + e)` for 0 ≤ e ≤ 1, in units.
+/// Computes `log(1 + e)` for 0 ≤ e ≤ 1, in units.
 ///
-/// `2 atanh(u)` with `u = e/(2 + e) ≤ 1/3`, cut after 190 terms: the rest is below `3^-381 < 2^-600`. Terms round by less than
-/// 2 units each.
+/// The series of `2 atanh(u)` with `u = e/(2 + e) ≤ 1/3` is cut after 190 terms: the rest is below `3^-381 <
+/// 2^-600`. Terms round by less than 2 units each.
 fn log_above(e: &BigInt) -> BigInt {
     let u = (e << WORK) / (e + 2 * one());
     let square = product(&u, &u);
@@ -83,16 +84,17 @@ fn log_above(e: &BigInt) -> BigInt {
     2 * sum
 }
 
-/// `log 2`, in units.
+/// Returns `log 2`, in units.
 fn log_two() -> &'static BigInt {
     static LOG_TWO: OnceLock<BigInt> = OnceLock::new();
     LOG_TWO.get_or_init(|| log_above(&one()))
 }
 
-/// `exp(z)` and a bound of its error, relative to it but for a factor of 2. z is taken to be at most 2048.
+/// Computes `exp(z)` and a bound on its error, which is relative up to a factor of 2. z is
+/// assumed to be at most 2048.
 ///
-/// With `z = k log 2 - m`, `0 ≤ m ≤ log 2`, it is `2^k exp(-m)`. log 2 errs by less than 2^9 units, k times that by less than 2^21:
-/// all is still far below the 2^64 that are allowed.
+/// With `z = k log 2 - m`, `0 ≤ m ≤ log 2`, it is `2^k exp(-m)`. log 2 has an error of less than 2^9 units, and
+/// k times that is less than 2^21: the total is still far below the allowed 2^64.
 pub(crate) fn exp(z: &Dyadic) -> (Dyadic, Dyadic) {
     if -z > Dyadic::of(LARGEST) {
         return (Dyadic::zero(), Dyadic::of(1.0).shifted(-2048));
@@ -106,7 +108,7 @@ pub(crate) fn exp(z: &Dyadic) -> (Dyadic, Dyadic) {
     (number(exp_fixed(&m)).shifted(k), error().shifted(k))
 }
 
-/// `log y` for y > 0, up to [`error`]: y is taken to be between `2^-2048` and `2^2048`.
+/// Computes `log y` for y > 0, up to [`error`]; y is assumed to be between `2^-2048` and `2^2048`.
 pub(crate) fn log(y: &Dyadic) -> Dyadic {
     let mut k = y.size().expect("a positive number");
     while y.shifted(-k) < Dyadic::of(1.0) {
@@ -119,14 +121,14 @@ pub(crate) fn log(y: &Dyadic) -> Dyadic {
     number(log_two() * k + log_above(&rest))
 }
 
-/// `log(1 + exp(-m))`, the logistic loss at a margin.
+/// Computes `log(1 + exp(-m))`, the logistic loss at a margin.
 pub(crate) fn logistic(m: &Dyadic) -> Dyadic {
-    // log is 1-Lipschitz here: both errors together are still far below the one allowed.
+    // log is 1-Lipschitz here, so both errors together are still far below the allowed one.
     let rest = number(log_above(&exp_below(&m.abs())));
     if *m < Dyadic::zero() { &rest - m } else { rest }
 }
 
-/// `1/(1 + exp(m))`: minus the slope of the logistic loss, and its curvature `q(1 - q)`.
+/// Computes `1/(1 + exp(m))`, which is minus the slope of the logistic loss, and its curvature `q(1 - q)`.
 pub(crate) fn wrong(m: &Dyadic) -> (Dyadic, Dyadic) {
     let e = exp_below(&m.abs());
     let all = &e + one();
@@ -144,7 +146,7 @@ pub(crate) fn wrong(m: &Dyadic) -> (Dyadic, Dyadic) {
 mod tests {
     use super::*;
 
-    /// `|value - digits| < 1e-49` for a number between 0 and 10 that is given by 50 decimals.
+    /// Checks `|value - digits| < 1e-49` for a number between 0 and 10 that is given by 50 decimals.
     fn agrees(value: &Dyadic, digits: &str) {
         let all: BigInt = digits.replace('.', "").parse().unwrap();
         let decimals = digits.len() - digits.find('.').unwrap() - 1;
@@ -183,7 +185,7 @@ mod tests {
         );
     }
 
-    /// `exp(-a) exp(-b) = exp(-a - b)`, to all digits.
+    /// Checks `exp(-a) exp(-b) = exp(-a - b)`, to all digits.
     #[test]
     fn exponentials_multiply() {
         for (a, b) in [(0.3, 1.7), (20.0, 41.5), (100.0, 250.0), (1e-30, 3.0)] {
@@ -201,7 +203,7 @@ mod tests {
             let (e, within) = exp(&Dyadic::of(z));
             assert!((e.value() / f64::exp(z) - 1.0).abs() < 1e-13, "{z}");
             assert!(within < e.shifted(-400));
-            // exp errs by less than 2^-511 of itself, log by less than 2^-512.
+            // exp has a relative error of less than 2^-511, and log has an error of less than 2^-512.
             let back = &log(&e) - &Dyadic::of(z);
             assert!(back.abs() < error().shifted(3), "{z}: {}", back.value());
             let product = &(&e * &exp(&Dyadic::of(-z)).0) - &Dyadic::of(1.0);

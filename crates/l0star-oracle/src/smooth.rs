@@ -1,8 +1,9 @@
 //! Losses without pieces: an enclosure of the minimum.
 //!
-//! At any feasible x with gradient g, convexity gives `P(y) ≥ P(x) + Σ (g_j d_j + ½ λ_j d_j²)`, d = y - x. The least of a term is
-//! `-g_j²/2λ_j`, or 0 at a bound that g presses against. For an intercept it is `-|g_0| |d_0|`, and where the best y_0 can be
-//! follows from the losses of two rows, one of each class, or of one row with a log link.
+//! At any feasible x with gradient g, convexity gives `P(y) ≥ P(x) + Σ (g_j d_j + ½ λ_j d_j²)`, d = y - x.
+//! The least value of a term is `-g_j²/2λ_j`, or 0 at a bound against which g presses. For an intercept it
+//! is `-|g_0| |d_0|`. The range of the best y_0 follows from the losses of two rows, one of each class, or
+//! of one row with a log link.
 
 use crate::curves;
 use crate::newton::{ActiveBounds, Position};
@@ -10,14 +11,14 @@ use crate::problem::{ExactColumn, ExactRow, Least, Loss};
 use crate::series::Slope;
 use crate::{Dyadic, Exact, series};
 
-/// Rounds of Newton's method.
+/// Upper limit on the rounds of Newton's method.
 const ROUNDS: usize = 300;
-/// An enclosure of width `2^-NARROW` of its value is narrow enough.
+/// Exponent of the relative width `2^-NARROW` at which an enclosure is narrow enough.
 const NARROW: i64 = 200;
-/// A value below `2^-NOTHING` counts as so much: a perfect fit has none.
+/// Exponent of the smallest value `2^-NOTHING` for relative widths, since a perfect fit has the value 0.
 const NOTHING: i64 = 100;
 
-/// The least objective of the problem, if it is on this face.
+/// Computes the least objective of the problem, if it is on this face.
 pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let mut x = face.start();
     let all = |z: &[Dyadic]| -> Vec<Slope> { curves::slopes(face.problem, z) };
@@ -37,7 +38,8 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
         let value = Value::new(face, &z, &x, errors);
         let free = |j: usize| face.places[j] == Position::Free;
         if value.is_narrow(&value.below(face, &x, &gradient, free)) {
-            // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
+            // This is the minimum of the face. It is that of the problem if bounds hold and no
+            // coefficient would leave its bound.
             let low = value.below(face, &x, &gradient, |_| true);
             let is_proved = face.has(&x, &Dyadic::of(1.0)) && value.is_narrow(&low);
             return is_proved.then(|| Least {
@@ -53,11 +55,11 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     None
 }
 
-/// P at a point.
+/// An enclosure of P at a point.
 struct Value {
     low: Dyadic,
     high: Dyadic,
-    /// Of the slopes of the rows.
+    /// Errors of the slopes of the rows.
     errors: Vec<Dyadic>,
 }
 
@@ -81,7 +83,7 @@ impl Value {
         width <= whole.shifted(-NARROW).into()
     }
 
-    /// A lower bound of the minimum over models that differ from x in some columns alone.
+    /// Computes a lower bound on the minimum over models that differ from x only in some columns.
     fn below(
         &self,
         face: &ActiveBounds,
@@ -113,9 +115,10 @@ impl Value {
         low
     }
 
-    /// No coefficient of the intercept with an objective of at most `high` is larger. Every entry is at most 1 in size.
+    /// Returns an upper limit on the size of the intercept's coefficient in models with an objective of at most
+    /// `high`. Every entry is at most 1 in size.
     fn reach(&self, face: &ActiveBounds, intercept: &ExactColumn) -> Dyadic {
-        // |x_j| ≤ √(2 high/λ_j), by a power of two.
+        // |x_j| ≤ √(2 high/λ_j), rounded up to a power of two.
         let others: Dyadic = (face.columns.iter())
             .filter(|column| !column.ridge.is_zero())
             .filter_map(|column| {
@@ -128,7 +131,7 @@ impl Value {
         let over = |mass: &Dyadic| self.high.over(&mass.rounded(64), 64).shifted(1);
         let reach = match face.problem.loss {
             Loss::Poisson | Loss::Gamma => {
-                // p m (|z - log b| - 1) ≤ high, m the count, or 1.
+                // p m (|z - log b| - 1) ≤ high, where m is the count, or 1.
                 let mass = |row: &ExactRow| match face.problem.loss {
                     Loss::Poisson => &row.p * &row.b,
                     _ => row.p.clone(),
@@ -145,7 +148,7 @@ impl Value {
         reach.over(&entry, 640)
     }
 
-    /// Of the intercept beside what the others do, from a row of each class.
+    /// Returns the limit for the intercept, given that of the other columns, from one row of each class.
     fn reach_of_classes(&self, face: &ActiveBounds, others: &Dyadic) -> Dyadic {
         // p log(1 + exp(-m)) ≤ high, so -m ≤ high/p.
         let class = |b: f64| {

@@ -1,4 +1,4 @@
-//! The partial likelihood against values by hand, and against points that the oracle does not know.
+//! Compares the partial likelihood with hand-computed values, and with points that are unknown to the oracle.
 #![allow(missing_docs)]
 
 use l0star_oracle::{Column, Dyadic, Loss, Problem, Row, Times};
@@ -47,7 +47,7 @@ impl Case {
         Problem::new(Loss::Cox(self.known.clone()), &rows, columns)
     }
 
-    /// The objective by its definition, in floats.
+    /// Computes the objective by its definition, in floats.
     fn value(&self, x: &[f64]) -> f64 {
         let n = self.times.len();
         let z: Vec<f64> = (0..n)
@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-/// Without features every row at risk is as likely as any other.
+/// Without features, every row at risk is equally likely.
 #[test]
 fn empty_models_by_hand() {
     let near = |case: &Case, value: f64| {
@@ -107,20 +107,20 @@ fn empty_models_by_hand() {
     // ln 4 + ln 3 + ln 2, and three times ln 4.
     near(&Case::new(&times, &events, true), 24f64.ln());
     near(&Case::new(&times, &events, false), 64f64.ln());
-    // The last row enters too late, or is of another stratum without an event.
+    // The last row enters too late, or is in another stratum without an event.
     let mut late = Case::new(&times, &events, true);
     late.known.entry = vec![0.0, 0.0, 0.0, 1.0];
     near(&late, 6f64.ln());
     let mut apart = Case::new(&times, &events, true);
     apart.known.strata = vec![7, 7, 7, 3];
     near(&apart, 6f64.ln());
-    // Rows without weight are not there; weights are in units of the least one of an event.
+    // Rows without weight are omitted; weights are in units of the smallest weight of an event.
     let mut weighted = Case::new(&times, &events, false);
     weighted.weights = vec![2.0, 0.0, 4.0, 3.0];
     near(&weighted, 6.0 * 4.5f64.ln());
 }
 
-/// Numbers that follow a seed.
+/// Random numbers that depend on a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -131,7 +131,8 @@ impl Numbers {
     }
 }
 
-/// A float search from point to point ends where the oracle says, and never below; objectives are those of the definition.
+/// A float search from point to point ends at the oracle's value, and never below it;
+/// objectives follow the definition.
 #[test]
 fn no_point_is_below_and_some_come_close() {
     for seed in 0..40 {
@@ -163,7 +164,7 @@ fn no_point_is_below_and_some_come_close() {
             case.offset = draw();
         }
         if seed % 8 == 1 {
-            // The first column tells the order of the times: the ridge alone holds its coefficient.
+            // The first column determines the order of the times, so only the ridge bounds its coefficient.
             case.columns[0] = times.iter().map(|t| -t).collect();
             case.ridge = 1e-9;
         }

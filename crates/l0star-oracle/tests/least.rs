@@ -1,4 +1,4 @@
-//! The oracle against values that are known, and against points that it does not know.
+//! Compares the oracle with known values, and with points that are unknown to it.
 #![allow(missing_docs)]
 
 use l0star_oracle::{Column, Dyadic, Exact, Least, Loss, Problem, Row};
@@ -13,7 +13,7 @@ fn column(entries: &[f64], ridge: f64, bounds: (f64, f64)) -> Column {
     }
 }
 
-/// Rows of equal weights 1.
+/// Creates a problem whose rows all have weight 1.
 fn problem(loss: Loss, responses: &[f64], columns: Vec<Column>) -> Problem {
     let row = |b: &f64| Row {
         weight: 1.0,
@@ -56,7 +56,7 @@ fn one_coefficient_by_hand() {
         problem(Loss::Quadratic, &[1.0], one((-1.0, 0.0))).least(&[0]),
         0.5,
     );
-    // Nothing to choose.
+    // No free coefficient.
     exactly(problem(Loss::Quadratic, &[3.0], one(NONE)).least(&[]), 4.5);
     exactly(
         problem(Loss::Quadratic, &[3.0], one((0.0, 0.0))).least(&[0]),
@@ -66,13 +66,13 @@ fn one_coefficient_by_hand() {
 
 #[test]
 fn an_intercept_without_a_curvature() {
-    // Between the two responses every constant is as good: 2 (50 - ½).
+    // Every constant between the two responses is equally good: 2 (50 - ½).
     let ones = vec![column(&[1.0, 1.0], 0.0, NONE)];
     exactly(
         problem(Loss::Huber(1.0), &[-50.0, 50.0], ones).least(&[0]),
         99.0,
     );
-    // The third response is where the constant goes.
+    // The third response is the best constant.
     let ones = vec![column(&[1.0; 3], 0.0, NONE)];
     exactly(
         problem(Loss::Huber(1.0), &[-1e6, 1e6, 7.0], ones).least(&[0]),
@@ -92,7 +92,7 @@ fn the_logistic_enclosure_is_narrow() {
     assert!(found.high.minus(&found.low).value() < 1e-60);
 }
 
-/// The best constant of counts is the logarithm of their mean, that of amounts too.
+/// The best constant for counts is the logarithm of their mean, and the same holds for amounts.
 #[test]
 fn the_enclosures_of_a_log_link_are_narrow() {
     let ones = || vec![column(&[1.0; 3], 0.0, NONE)];
@@ -113,7 +113,7 @@ fn the_enclosures_of_a_log_link_are_narrow() {
         problem(Loss::Gamma, &[1.0, 2.0, 3.0], ones()).least(&[0]),
         value,
     );
-    // Nothing is left of a perfect fit.
+    // The objective of a perfect fit is 0.
     let same = problem(Loss::Poisson, &[1e12; 3], ones()).least(&[0]);
     assert!(same.expect("an enclosure").high.value().abs() < 1e-40);
     narrow(
@@ -122,7 +122,7 @@ fn the_enclosures_of_a_log_link_are_narrow() {
     );
 }
 
-/// Numbers that follow a seed.
+/// Random numbers that depend on a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -133,7 +133,7 @@ impl Numbers {
     }
 }
 
-/// A float search from point to point ends where the oracle says, and never below.
+/// A float search from point to point ends at the oracle's value, and never below it.
 #[test]
 fn no_point_is_below_and_some_come_close() {
     for seed in 0..36 {
@@ -171,7 +171,7 @@ fn no_point_is_below_and_some_come_close() {
         let mut x = [0.0; 3];
         let at = |x: &[f64; 3]| problem.objective(&[(0, x[0]), (1, x[1]), (2, x[2])]);
         let mut best = at(&x).high;
-        // The first column and the intercept go together.
+        // The first column and the intercept move together.
         let middle = first.iter().sum::<f64>() / n as f64;
         let ways = [[1.0, 0.0, -middle], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let mut length = 1.0;
@@ -230,7 +230,7 @@ fn units_do_not_matter() {
     }
 }
 
-/// Pieces that a full step would go back and forth between.
+/// Full steps would alternate between pieces here.
 #[test]
 fn small_weights_and_many_pieces() {
     let rows = [
@@ -253,7 +253,7 @@ fn small_weights_and_many_pieces() {
     }
 }
 
-/// Every model up to a ceiling is within its extents, and the ends are reached.
+/// Every model up to a ceiling is within its extents, and the ends are attained.
 #[test]
 fn extents_by_hand() {
     // ½(1 - x)² + ½x² ≤ ½ from 0 to 1, whatever the unit.

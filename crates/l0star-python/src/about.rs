@@ -1,11 +1,11 @@
-//! How features were made of the columns of files, in the words of a model file.
+//! Describes how features were made from the columns of files, in the fields of a model file.
 
 use l0star_data::factors;
 use l0star_record::fields::Product;
 use l0star_record::moments::About;
 use serde_json::json;
 
-/// The fields of a model file that say how features are made of columns, as JSON.
+/// Returns the fields of a model file that say how features are made from columns, as JSON.
 pub fn parts(about: &About, names: &[String]) -> String {
     let product = |name: &String| {
         let factors = factors(&about.factors, name)?;
@@ -33,7 +33,7 @@ pub fn parts(about: &About, names: &[String]) -> String {
     .to_string()
 }
 
-/// The columns of text with the places of the features that stand for their levels.
+/// Returns the text columns with the positions of the features that stand for their levels.
 pub fn texts(about: &About, names: &[String]) -> Vec<(String, Vec<usize>)> {
     let place = |name: &String| names.iter().position(|own| own == name);
     let groups = about.texts_among(names).into_iter();

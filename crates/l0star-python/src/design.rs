@@ -1,4 +1,4 @@
-//! From a NumPy matrix, or the arrays of a SciPy one, to the engine's columns.
+//! Converts a NumPy matrix, or the arrays of a SciPy one, to the engine's columns.
 
 use l0star::Design;
 use numpy::ndarray::ArrayView2;
@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use crate::error::refuse;
 use crate::store::Columns;
 
-/// Rows and columns of a tile: both sides of a transposition stay in the first-level cache.
+/// Rows and columns of a tile, such that both sides of a transposition stay in the first-level cache.
 const TILE: usize = 32;
 
-/// Compressed sparse columns: shape, where columns begin, rows of the values, values.
+/// Compressed sparse columns: shape, offsets of the columns, rows of the values, values.
 type Sparse<'py> = (
     (usize, usize),
     PyReadonlyArray1<'py, u64>,
@@ -20,9 +20,11 @@ type Sparse<'py> = (
     PyReadonlyArray1<'py, f64>,
 );
 
-/// Copies a matrix: doubles, singles, or compressed sparse columns of doubles. Columns of a store stay where they are.
+/// Copies a matrix: doubles, singles, or compressed sparse columns of doubles. Columns
+/// of a store are not copied.
 ///
-/// One copy, whatever the layout: the engine owns its data, since Python code could change the array during a search.
+/// There is one copy, whatever the layout: the engine owns its data, since Python code could change
+/// the array during a search.
 pub fn copy(matrix: &Bound<'_, PyAny>) -> PyResult<Design> {
     if let Ok(matrix) = matrix.extract::<PyReadonlyArray2<f64>>() {
         return columns(matrix);
@@ -51,7 +53,7 @@ fn columns<T: Element + Copy + Into<f64>>(matrix: PyReadonlyArray2<T>) -> PyResu
     Design::dense(rows, columns, by_column(&view)).map_err(refuse)
 }
 
-/// All columns end to end, with room for the intercept's.
+/// Returns all columns one after the other, with room for that of the intercept.
 fn by_column<T: Copy + Into<f64>>(view: &ArrayView2<T>) -> Vec<f64> {
     let (rows, columns) = view.dim();
     let mut values = Vec::with_capacity(rows * (columns + 1));

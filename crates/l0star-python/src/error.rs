@@ -1,4 +1,4 @@
-//! What can go wrong, as exceptions of Python.
+//! Errors as Python exceptions.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ create_exception!(
     "Bytes that are no checkpoint of this search; whoever knows the file names it."
 );
 
-/// An error of the engine as Python's.
+/// Converts an error of the engine to a Python exception.
 pub fn refuse(error: l0star::Error) -> PyErr {
     let text = printable(&error.to_string()).into_owned();
     match error {
@@ -26,12 +26,12 @@ pub fn refuse(error: l0star::Error) -> PyErr {
     }
 }
 
-/// Runs what must not panic; if it does, that is a `RuntimeError` and no more.
+/// Runs work that must not panic; a panic becomes a `RuntimeError`.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(broken)
 }
 
-/// What a panic says, as an exception.
+/// Converts the payload of a panic to an exception.
 pub fn broken(payload: Box<dyn Any + Send>) -> PyErr {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

@@ -1,4 +1,4 @@
-//! The class `Explorer`: the workers' end of a search on a cluster.
+//! The class `Explorer`: the worker side of a search on a cluster.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +36,7 @@ impl Explorer {
         }
     }
 
-    /// The answer to a task, as bytes.
+    /// Returns the answer to a task, as bytes.
     fn explore<'py>(&self, py: Python<'py>, task: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let task = task.to_vec();
         let search = |_| {

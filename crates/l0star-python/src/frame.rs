@@ -1,4 +1,4 @@
-//! Tables with text, gaps and dates: the classes `Frame` and `Prepared`.
+//! Tables with text, missing values and dates: the classes `Frame` and `Prepared`.
 
 use l0star_data::reading::{DatesAs, Unsettled, Wish};
 use l0star_data::{DataError, DateOrder, Indicator, RawColumn, RawTable, Trouble, indicators};
@@ -10,21 +10,21 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Columns of numbers and of text, as the command has them from a file.
+/// Columns of numbers and text, as the command reads them from a file.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Frame(pub RawTable);
 
-/// Features made of the columns of a frame.
+/// Features made from the columns of a frame.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Prepared {
     names: Vec<String>,
     rows: usize,
     values: Vec<f64>,
-    /// The names of columns of text, and their features.
+    /// The names of text columns, with the positions of their features.
     texts: Vec<(String, Vec<usize>)>,
-    /// The column of the frame that each feature is made of.
+    /// The column of the frame from which each feature is made.
     sources: Vec<usize>,
-    /// The fields of a model file that say how.
+    /// The fields of a model file that describe how the features were made.
     parts: String,
     notes: Vec<String>,
 }
@@ -35,7 +35,8 @@ fn wrong(error: DataError) -> PyErr {
 
 #[pymethods]
 impl Frame {
-    /// A column is an array of float64, NaN where a value is missing, or texts and, as uint32, which of them each row has.
+    /// A column is an array of float64, with NaN for a missing value, or a list of texts with an array of
+    /// uint32 that holds the index of each row's text.
     #[new]
     fn new(names: Vec<String>, columns: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         type Texts<'py> = (Vec<String>, PyReadonlyArray1<'py, u32>);
@@ -57,7 +58,7 @@ impl Frame {
             .map_err(wrong)
     }
 
-    /// Makes features of the columns, as the command does; those of `exclude` are left out.
+    /// Makes features from the columns, as the command does; those of `exclude` are omitted.
     #[pyo3(signature = (*, exclude, rare, impute, as_number, as_text, dates, date_order))]
     #[expect(clippy::too_many_arguments)]
     fn prepare(
@@ -168,7 +169,7 @@ impl Prepared {
         self.names.clone()
     }
 
-    /// The features, a column each.
+    /// Returns the features, one column each.
     #[getter]
     fn matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let by_column = Array2::from_shape_vec((self.names.len(), self.rows), self.values.clone());
@@ -176,25 +177,25 @@ impl Prepared {
         Ok(by_column.reversed_axes().to_pyarray(py))
     }
 
-    /// Columns of text with the features that stand for their levels.
+    /// Returns the text columns with the features that stand for their levels.
     #[getter]
     fn texts(&self) -> Vec<(String, Vec<usize>)> {
         self.texts.clone()
     }
 
-    /// For each feature the column of the frame that it is made of.
+    /// Returns the column of the frame from which each feature is made.
     #[getter]
     fn sources(&self) -> Vec<usize> {
         self.sources.clone()
     }
 
-    /// The fields of a model file that say how the features were made, as JSON.
+    /// Returns the fields of a model file that describe how the features were made, as JSON.
     #[getter]
     fn parts(&self) -> String {
         self.parts.clone()
     }
 
-    /// What the user should know of it.
+    /// Returns notes for the user about the conversion.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()

@@ -1,27 +1,27 @@
-//! `l0star._core`: arrays in, numbers out. What users see is the pure-Python package on top of it.
+//! `l0star._core`: arrays in, numbers out. Users see the pure-Python package on top of it.
 //!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `error` | what can go wrong, as exceptions of Python |
+//! | `error` | errors as Python exceptions |
 //! | `lock` | one process at a time writes a file |
-//! | `text` | how wide a text is on a terminal, and what of it may be shown |
+//! | `text` | the width of a text on a terminal, and its printable form |
 //! | `words` | the sentences of `l0star-report`, for the Python package |
-//! | `about` | how features were made of columns, in the words of a model file |
+//! | `about` | how features were made from columns, in the fields of a model file |
 //! | `store` | the class `Columns`: a column store |
 //! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy; those of a store in place |
 //! | `rules` | the class `Rules`: constraints on the features |
-//! | `solution` | what comes back |
+//! | `solution` | the results, as classes |
 //! | `tally` | the class `Tally`: the scores of cross-validation |
-//! | `frame`, `model` | tables with text, gaps and dates; model files |
+//! | `frame`, `model` | tables with text, missing values and dates; model files |
 //! | `moments` | the class `Moments`: sums over rows |
 //! | `survival` | times until an event, and how well scores order them |
-//! | `report` | its page |
-//! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
-//! | `remote` | the cluster of a search, which is an object of Python |
+//! | `report` | the HTML page of a result |
+//! | `run` | one search next to a running interpreter: signals, callbacks, checkpoints, panics |
+//! | `remote` | the cluster of a search, which is a Python object |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
-//! | `explorer` | the class `Explorer`: the workers' end of a search on a cluster |
+//! | `explorer` | the class `Explorer`: the worker side of a search on a cluster |
 //! | `_core` | the module as Python imports it |
 
 mod about;
@@ -92,7 +92,7 @@ mod _core {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// The engine's words: what it learns to do can be asked for without a change here.
+    /// Adds the engine's vocabulary, so that new losses and methods need no change here.
     #[pymodule_init]
     fn vocabulary(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let losses = |suits: fn(&dyn Loss) -> bool| {

@@ -1,4 +1,4 @@
-//! One process at a time writes a file: as the command has it.
+//! One process at a time writes a file, under the same lock as in the command.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyBlockingIOError;
 use pyo3::prelude::*;
 
-/// The right to write a file, until it is released; the command asks for the same.
+/// The right to write a file, held until it is released; the command uses the same lock.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Lock(Mutex<Option<l0star_data::Lock>>);
 
@@ -19,9 +19,9 @@ impl Lock {
         Ok(Lock(Mutex::new(Some(lock))))
     }
 
-    /// Gives it up; more than once is fine.
+    /// Releases the lock; further calls have no effect.
     fn release(&self) {
-        // Nothing panics while it holds the mutex.
+        // No code panics while it holds the mutex.
         if let Ok(mut lock) = self.0.lock() {
             *lock = None;
         }

@@ -22,21 +22,21 @@ fn wrong(error: DataError) -> PyErr {
     }
 }
 
-/// Scores of rows, and columns with texts that the model has never seen, each with the number of its rows.
+/// Scores of rows, and the columns with texts that the model has never seen, each with the number of its rows.
 type Scored<'py> = (Bound<'py, PyArray1<f64>>, Vec<(String, usize)>);
-/// The same for every response.
+/// Scores of rows for every response, and the columns with unseen texts, as in [`Scored`].
 type ScoredEach<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<(String, usize)>);
 
 #[pymethods]
 impl Model {
-    /// A model from the JSON of its file.
+    /// Reads a model from the JSON of its file.
     #[new]
     fn new(json: &str) -> PyResult<Self> {
         let model = l0star_record::Model::parse(Path::new("the model"), json.as_bytes());
         model.map(Self).map_err(wrong)
     }
 
-    /// A model from its file.
+    /// Reads a model from its file.
     #[staticmethod]
     fn load(file: PathBuf) -> PyResult<Self> {
         l0star_record::Model::load(file).map(Self).map_err(wrong)
@@ -47,26 +47,26 @@ impl Model {
         self.0.save(file).map_err(wrong)
     }
 
-    /// What stands in the file.
+    /// Returns the JSON of the file.
     #[getter]
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The columns that a prediction needs, the offset last.
+    /// Returns the columns that a prediction needs, the offset last.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.0.columns().into_iter().map(str::to_owned).collect()
     }
 
-    /// The scores of the rows of a frame, bit for bit those of the command.
+    /// Returns the scores of the rows of a frame, bit for bit those of the command.
     fn predict<'py>(&self, py: Python<'py>, frame: &Frame) -> PyResult<Scored<'py>> {
         let predict = || self.0.predict_seen(&frame.0);
         let (scores, unseen) = py.detach(|| guarded(predict))?.map_err(wrong)?;
         Ok((PyArray1::from_vec(py, scores), unseen))
     }
 
-    /// The predictions of every response for the rows of a frame.
+    /// Returns the predictions of every response for the rows of a frame.
     fn predict_each<'py>(&self, py: Python<'py>, frame: &Frame) -> PyResult<ScoredEach<'py>> {
         let predict = || self.0.predict_each(&frame.0);
         let (all, unseen) = py.detach(|| guarded(predict))?.map_err(wrong)?;
@@ -74,7 +74,7 @@ impl Model {
         Ok((all.collect(), unseen))
     }
 
-    /// The model as SQL or as Python code; the score alone where an expression is asked for.
+    /// Returns the model as SQL or as Python code, or the score alone if `expression` is set.
     #[pyo3(signature = (to, *, table, expression))]
     fn export(&self, to: &str, table: &str, expression: bool) -> PyResult<String> {
         let to: Target = to

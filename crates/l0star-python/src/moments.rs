@@ -1,4 +1,4 @@
-//! The class `Moments`: sums over rows, for the Python class of that name.
+//! The class `Moments`: sums over rows, for the Python class with the same name.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use crate::error::{guarded, refuse};
 use crate::{about, design};
 
-/// Moments of some rows; they never change.
+/// Moments of some rows; they are immutable.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Moments {
     pub file: MomentFile,
@@ -21,7 +21,7 @@ pub struct Moments {
 
 #[pymethods]
 impl Moments {
-    /// Of the rows of a matrix.
+    /// Computes the moments of the rows of a matrix.
     #[new]
     #[pyo3(signature = (names, target, X, y, weights=None))]
     #[expect(non_snake_case)]
@@ -51,7 +51,7 @@ impl Moments {
         })
     }
 
-    /// Of the rows of both.
+    /// Returns the moments of the rows of both.
     fn plus(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let mut file = self.file.clone();
         let merged = py.detach(|| guarded(|| file.merge(&other.file)))?;
@@ -59,7 +59,7 @@ impl Moments {
         Ok(Self { file })
     }
 
-    /// As the bytes of a file.
+    /// Returns the bytes of the file.
     fn encode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.file.encode())
     }
@@ -107,25 +107,25 @@ impl Moments {
         self.file.moments.error()
     }
 
-    /// Of the features, that of the target behind them.
+    /// Returns the means of the features, followed by that of the target.
     #[getter]
     fn means<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.file.moments.means())
     }
 
-    /// Standard deviations, as `means`.
+    /// Returns the standard deviations, in the order of `means`.
     #[getter]
     fn deviations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.file.moments.deviations())
     }
 
-    /// The fields of a model file that say how features are made of columns, as JSON.
+    /// Returns the fields of a model file that say how features are made from columns, as JSON.
     #[getter]
     fn parts(&self) -> String {
         about::parts(&self.file.about, self.file.moments.names())
     }
 
-    /// The columns of text with the places of the features that stand for their levels.
+    /// Returns the text columns with the positions of the features that stand for their levels.
     #[getter]
     fn texts(&self) -> Vec<(String, Vec<usize>)> {
         about::texts(&self.file.about, self.file.moments.names())

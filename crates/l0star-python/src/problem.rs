@@ -1,4 +1,4 @@
-//! The class `Problem`.
+//! The class `Problem`: checked data, to be solved for any k.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ use crate::solution::{Price, Solution, complete};
 use crate::survival::Followed;
 use crate::tally::Tally;
 
-/// Share and seed, and scores, targets, weights and offset of rows that were held out, with what is known of times. Scores have
-/// and offsets have a row for each response or class, targets one for each response.
+/// Held-out rows: share and seed, then scores, targets, weights and offset, and the facts about times. Scores
+/// and offsets have one row for each response or class, targets one for each response.
 type Held<'py> = (
     f64,
     u64,
@@ -45,22 +45,21 @@ type Held<'py> = (
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Problem {
     problem: l0star::Problem,
-    /// Of all rows: those of weight 0 are not in the engine's problem.
+    /// Weights of all rows; rows of weight 0 are not in the engine's problem.
     weights: Option<Vec<f64>>,
-    /// Of all rows.
-    /// None, or one for each response or class.
+    /// Offsets of all rows: none, or one for each response or class.
     offsets: Vec<Vec<f64>>,
     rules: Resolved,
     /// The names of several responses; empty for one.
     responses: Vec<String>,
-    /// Several classes; empty for another loss.
+    /// The classes of a loss with several; empty for another loss.
     classes: Vec<String>,
     ridge: f64,
-    /// Of all rows, for other weights of them.
+    /// The builder with all rows, for problems with other weights.
     builder: Builder,
 }
 
-/// How to solve, in the engine's words: the fields of `l0star::Settings` that Python knows.
+/// Settings of a search: the fields of `l0star::Settings` that Python knows, in the engine's words.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Settings {
@@ -78,7 +77,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// For the engine, with the flag that stops it.
+    /// Returns the engine's settings, with the flag that stops a search.
     fn ready(self) -> PyResult<(l0star::Settings, Arc<AtomicBool>)> {
         let flag = Arc::new(AtomicBool::new(false));
         let settings = l0star::Settings {
@@ -105,7 +104,7 @@ fn duration(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// What is saved, and what is gone on from: the bytes of a checkpoint.
+/// Returns how a search is saved, and the decoded checkpoint from which it resumes.
 fn kept<T>(
     save_every: f64,
     resume: Option<&[u8]>,
@@ -118,7 +117,7 @@ fn kept<T>(
 }
 
 impl Problem {
-    /// For a search on another thread.
+    /// Returns the data for a search on another thread.
     pub fn shared(&self) -> run::Begun {
         run::Begun {
             problem: self.problem.clone(),
@@ -126,7 +125,7 @@ impl Problem {
         }
     }
 
-    /// The names of several responses or classes; empty for one.
+    /// Returns the names of several responses or classes; empty for a single output.
     fn outputs(&self) -> &[String] {
         if self.classes.is_empty() {
             &self.responses
@@ -135,7 +134,7 @@ impl Problem {
         }
     }
 
-    /// `intercept + Ax + o` for every row, 0 for those that do not count.
+    /// Computes `intercept + Ax + o` for every row, 0 for rows of weight zero.
     fn predictions(&self, solution: &Solution) -> Vec<f64> {
         let (design, model) = (self.problem.design(), &solution.found);
         let mut counted = vec![model.intercept; design.rows()];
@@ -158,7 +157,7 @@ impl Problem {
         (0..rows).map(score).collect()
     }
 
-    /// How good a model is on rows that were held out.
+    /// Measures a model on held-out rows.
     fn measure(
         &self,
         (share, seed, scores, response, weights, offset, followed): Held,
@@ -202,7 +201,7 @@ impl Problem {
             offset: offsets.first().map(Vec::as_slice),
             times: Times::default(),
         };
-        // A loss of times is one of the rows that it knows.
+        // A loss of times is bound to specific rows, so the held-out rows need their own.
         let own = followed.map(|followed| followed.loss()).transpose()?;
         Ok(HeldOut {
             share,
@@ -236,7 +235,7 @@ impl Problem {
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let design = design::copy(X)?;
-        // Names and δ are checked before the data are looked at.
+        // Names and δ are checked before the data.
         let name = loss;
         let given: Arc<dyn loss::Loss> = match &followed {
             Some(followed) => followed.loss()?,
@@ -244,7 +243,7 @@ impl Problem {
             None => loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?,
         };
         let is_huber = given.huber_delta().is_some();
-        // Every k is asked for later; here none must be too small for what is included.
+        // Any k may be requested later, so this k must not be too small for the included features.
         let builder = l0star::Problem::builder(design, vector(y))
             .k(rules.names.len())
             .names(rules.names.clone())
@@ -288,7 +287,7 @@ impl Problem {
         })
     }
 
-    /// From moments, in the place of rows.
+    /// Creates a problem from moments instead of rows.
     #[staticmethod]
     #[pyo3(signature = (moments, *, rules, ridge, fit_intercept, standardize))]
     fn of_moments(
@@ -318,13 +317,14 @@ impl Problem {
         })
     }
 
-    /// δ of Huber's loss, as given or as the data have it; None for other losses.
+    /// Returns δ of Huber's loss, as given or computed from the data; None for other losses.
     #[getter]
     fn huber_delta(&self) -> Option<f64> {
         self.problem.loss().huber_delta()
     }
 
-    /// The baseline hazards of a solution, in the words of a model file, for names of strata by their numbers.
+    /// Returns the baseline hazards of a solution as JSON of a model file; `strata` has the names
+    /// of the strata, by number.
     fn survival(&self, fields: &str, solution: &Solution, strata: Vec<String>) -> PyResult<String> {
         let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
         let fields: Survival = serde_json::from_str(fields).map_err(wrong)?;
@@ -333,11 +333,11 @@ impl Problem {
         serde_json::to_string(&survival).map_err(wrong)
     }
 
-    /// Solves it, and says what exception stopped the search, if one did.
+    /// Solves the problem, and returns the exception that stopped the search, if there was one.
     ///
-    /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the calling thread
-    /// while the search waits; a true answer stops it. `save(bytes)` takes checkpoints there, every so many seconds and
-    /// at the end; `resume` has the bytes of one.
+    /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the
+    /// calling thread while the search waits; a true answer stops it. `save(bytes)` receives checkpoints on the
+    /// same thread, every `save_every` seconds and at the end; `resume` has the bytes of one.
     ///
     /// `cluster` explores subtrees in other processes: an object with the methods of `l0star._cluster.Workers`.
     #[pyo3(signature = (k, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None, cluster=None))]
@@ -376,9 +376,10 @@ impl Problem {
         Ok((solution, stopped_by))
     }
 
-    /// The fields of a solution as the command's `--json` prints them, with its prices. Supports name what is in for free.
+    /// Returns the fields of a solution as the command's `--json` prints them, with its prices. Supports
+    /// include the free features.
     ///
-    /// `holdout` has the share of rows that were held out, the seed, and their scores, targets, weights and offset.
+    /// `holdout` has the share of held-out rows, the seed, and their scores, targets, weights and offset.
     #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None, holdout=None))]
     fn record(
         &self,
@@ -414,7 +415,8 @@ impl Problem {
         serde_json::to_string(&fitted).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// What is said of a search that was stopped and was not likely to end, with what would help; None of any other.
+    /// Describes a search that was stopped and unlikely to finish, and what would help;
+    /// None for any other search.
     fn outlook(&self, solution: &Solution) -> Option<String> {
         if !solution.found.status.stopped_early() {
             return None;
@@ -423,12 +425,12 @@ impl Problem {
         outlook.words(&self.problem, self.ridge, Face::Python)
     }
 
-    /// `intercept + Ax + o` for every row, 0 for those that do not count.
+    /// Computes `intercept + Ax + o` for every row, 0 for rows of weight zero.
     fn scores<'py>(&self, py: Python<'py>, solution: &Solution) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.predictions(solution))
     }
 
-    /// What the user should know of the data before they believe a model with k features.
+    /// Returns warnings about the data before a model with k features is fitted.
     fn warnings(&self, py: Python<'_>, k: usize) -> PyResult<Vec<String>> {
         let problem = &self.problem;
         if problem.is_from_moments() {
@@ -452,9 +454,10 @@ impl Problem {
         py.detach(|| guarded(|| warnings::warnings(&data, k, Face::Python)))
     }
 
-    /// Solves it for several k, which share their work; a time limit is for all of them.
+    /// Solves the problem for several k, which share their work; a time limit covers all of them.
     ///
-    /// `callback`, `save`, `save_every` and `cluster` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
+    /// `callback`, `save`, `save_every` and `cluster` are as in `solve`; `resume` has the bytes of a
+    /// checkpoint of such a path.
     #[pyo3(signature = (sizes, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None, cluster=None))]
     #[expect(clippy::too_many_arguments)]
     fn path(
@@ -492,8 +495,10 @@ impl Problem {
         Ok((solutions, stopped_by))
     }
 
-    /// The best model with at most k features at every price of a feature: for each the prices from and to which it is best, the sum of
-    /// the factors of its features, its objective without the price, what is proved, and the solution at some price of these.
+    /// Finds the best model with at most k features at every price of a feature.
+    ///
+    /// Each entry has the range of prices for which the model is best, the sum of the factors of its features,
+    /// its objective without the price, the status of the proof, and the solution at a price in this range.
     fn penalty_path(
         &self,
         py: Python<'_>,
@@ -510,11 +515,12 @@ impl Problem {
         Ok((pieces, stopped_by))
     }
 
-    /// The best models of resamples of the rows, and what they say together, as the JSON of `l0star stability`; what ended them
-    /// early, and which exception did.
+    /// Finds the best models of resamples of the rows, and returns their summary as the JSON of `l0star
+    /// stability`, what ended the run early, and which exception did.
     ///
-    /// `y` and `has_labels` say which rows are drawn together; `start` is the model of all rows. `save` and `save_every` as in
-    /// `solve`, with the bytes of a file that belongs to `key`; `resume` has the bytes of one. `callback` hears how many are done.
+    /// `y` and `has_labels` say which rows are drawn together; `start` is the model of all rows. `save` and
+    /// `save_every` are as in `solve`, with the bytes of a file that belongs to `key`; `resume` has the bytes
+    /// of one. `callback` receives the number of finished resamples.
     #[pyo3(signature = (k, settings, *, y, has_labels, resamples, resampling, seed, start, key, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn stability<'py>(
@@ -596,9 +602,10 @@ impl Problem {
         Ok((json, coefficients, stopped_by))
     }
 
-    /// What it costs to decide otherwise about each feature; a time limit is for all of them.
+    /// Computes the cost of deciding otherwise about each feature; a time limit covers all of them.
     ///
-    /// `save` and `save_every` as in `solve`; `resume` has the bytes of the last checkpoint of that, or of prices.
+    /// `save` and `save_every` are as in `solve`; `resume` has the bytes of the last checkpoint
+    /// of `solve` or of `prices`.
     #[pyo3(signature = (solution, settings, *, save=None, save_every=60.0, resume=None))]
     fn prices(
         &self,
@@ -628,7 +635,8 @@ impl Problem {
     }
 }
 
-/// Which rows to hold out: a share of those that count, of each label (-1 and 1) or class (from 0).
+/// Draws the rows to hold out: a share of the rows of positive weight, for each label (-1
+/// and 1) or class (from 0).
 #[pyfunction]
 pub fn hold_out(
     y: PyReadonlyArray1<f64>,
@@ -652,12 +660,13 @@ pub fn hold_out(
     })
 }
 
-/// Enters the scores of cross-validation in a tally: every path, a penalty on the rows outside a fold, is searched in turns on
-/// `settings["threads"]` threads, each search on one.
+/// Enters the scores of cross-validation in a tally. Every path, which is a penalty on the rows outside a fold,
+/// is searched in turns on `settings["threads"]` threads, with one thread per search.
 ///
-/// `begin(path)` gives the problem of a path, of about `entries` numbers in so many columns; `score(path, solution)` scores
-/// a search that has ended by itself. Both are called on the calling thread, and so is `callback`, as in `Problem.solve`.
-/// The time limit is for all of them: searches that it cuts off have no score.
+/// `begin(path)` returns the problem of a path, which has about `entries` numbers in `columns`
+/// columns. `score(path, solution)` scores a search that was not cut off. Both are called on the
+/// calling thread, and so is `callback`, as in `Problem.solve`. The time limit covers all searches:
+/// those that it cuts off have no score.
 #[pyfunction]
 #[pyo3(signature = (tally, settings, *, entries, columns, begin, score, callback=None))]
 #[expect(clippy::too_many_arguments)]

@@ -1,4 +1,4 @@
-//! [`Remote`]: the cluster of a search, which is an object of Python.
+//! [`Remote`]: the cluster of a search, which is a Python object.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -10,21 +10,22 @@ use pyo3::types::PyBytes;
 
 use crate::run::Caller;
 
-/// What Python's end gives: seconds of a task, and while others have nothing to do; its nodes; open nodes for each worker.
+/// Budgets given by the Python side: seconds of a task, seconds while other workers are idle, nodes of a
+/// task, open nodes per worker.
 type Given = (f64, f64, Option<u64>, usize);
 
 /// A Python object that submits tasks, called on the thread that waits for the search.
 ///
 /// | method | what it does |
 /// |---|---|
-/// | `workers()` | how many tasks run at the same time; 0 while there is nobody to run them |
-/// | `budgets()` | seconds of a task, and of one while others have nothing to do, nodes of a task or None, open nodes per worker |
-/// | `submit(id, task)` | begins a task |
-/// | `collect()` | waits a moment for answers: a list of `(id, bytes)`, None in the place of bytes for a task that was lost |
-/// | `recall()` | nothing that was submitted is needed any more, but there may be more to submit later |
-/// | `finish(reason)` | the search needs no more answers; why it gave up, or None |
+/// | `workers()` | returns how many tasks run at the same time; 0 while there are no workers |
+/// | `budgets()` | returns the seconds of a task, the seconds of one while other workers are idle, the nodes of a task or None, the open nodes per worker |
+/// | `submit(id, task)` | starts a task |
+/// | `collect()` | waits a moment for answers: a list of `(id, bytes)`, with None in place of bytes for a lost task |
+/// | `recall()` | drops all submitted tasks, which are no longer needed; more may be submitted later |
+/// | `finish(reason)` | ends the use of the cluster; `reason` says why the search gave up, or is None |
 ///
-/// An exception in any of them ends the search, and is raised when that has been saved.
+/// An exception in any of them ends the search, and is raised after the search was saved.
 pub struct Remote {
     caller: Caller,
     object: Arc<Py<PyAny>>,
@@ -52,7 +53,7 @@ impl Remote {
         new
     }
 
-    /// What a call gives; `None` when there was an exception, now or before.
+    /// Returns the result of a call; `None` if there was an exception, now or before.
     fn ask<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T> + Send + 'static,
@@ -60,7 +61,7 @@ impl Remote {
         let (to, from) = channel();
         let object = Arc::clone(&self.object);
         self.caller.call(Box::new(move |py| {
-            // Whoever has gone away needs no answer.
+            // If the receiver is gone, no answer is needed.
             let _ = to.send(call(object.bind(py))?);
             Ok(())
         }));

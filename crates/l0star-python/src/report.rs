@@ -1,4 +1,4 @@
-//! The page of a result: the same as that of the command.
+//! The HTML page of a result, identical to that of the command.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ type RowArrays<'py> = (
     Option<PyReadonlyArray1<'py, f64>>,
 );
 
-/// k, status, objective, lower bound, (AIC, BIC, EBIC), features.
+/// A size of a path: k, status, objective, lower bound, (AIC, BIC, EBIC), features.
 type PathRow = (
     usize,
     String,
@@ -31,7 +31,8 @@ type PathRow = (
     Vec<String>,
 );
 
-/// A candidate.
+/// A candidate: k, ridge, price, mean number of features, mean score, standard error, and whether it
+/// is the choice and the best.
 type CvRow = (
     usize,
     f64,
@@ -43,8 +44,7 @@ type CvRow = (
     bool,
 );
 
-/// Score; for each candidate k, ridge, price, mean number of features, mean, standard error and whether it is the choice and
-/// the best; for each fold its score and the features at the choice.
+/// The score of cross-validation, its candidates, and for each fold its score and the features at the choice.
 type CvRows = (String, Vec<CvRow>, Vec<(Option<f64>, Vec<String>)>);
 
 fn refuse(error: DataError) -> PyErr {
@@ -54,10 +54,11 @@ fn refuse(error: DataError) -> PyErr {
     }
 }
 
-/// Writes the page of a model, which is given as the JSON of a model file. `rows` are scores, targets and weights, `events` which targets are
-/// times of events; `trace`
-/// has rows of (seconds, objective, lower bound, nodes); `path` is a criterion, the size it chooses and all sizes; `cv` has the
-/// scores of cross-validation.
+/// Writes the page of a model, which is given as the JSON of a model file.
+///
+/// `rows` are scores, targets and weights, and `events` says which targets are event times. `trace` has rows of
+/// (seconds, objective, lower bound, nodes). `path` is a criterion, the size that it chooses, and all sizes.
+/// `cv` has the scores of cross-validation.
 #[pyfunction]
 #[pyo3(signature = (file, model, *, rows=None, followed=None, strata=Vec::new(), trace=None, path=None, cv=None))]
 #[expect(clippy::too_many_arguments)]

@@ -1,4 +1,4 @@
-//! What is asked of the features: the class `Rules`.
+//! Constraints on the features: the class `Rules`.
 
 use l0star_record::fields::Group;
 use l0star_record::names::{Feature, Known};
@@ -9,7 +9,7 @@ use l0star_record::rules::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Constraints on the features of one data set; the engine checks whether they go together.
+/// Constraints on the features of one data set; the engine checks whether they are compatible.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Rules {
     pub rules: Resolved,
@@ -103,25 +103,25 @@ impl Rules {
         Ok(Self { rules, names })
     }
 
-    /// Columns that are in no model.
+    /// Returns the columns that are in no model.
     #[getter]
     fn excluded(&self) -> Vec<usize> {
         self.rules.excluded().to_vec()
     }
 
-    /// Columns that are in every model and that k does not count.
+    /// Returns the columns that are in every model and that k does not count.
     #[getter]
     fn free(&self) -> Vec<usize> {
         self.rules.free().to_vec()
     }
 
-    /// How many features are in every model and counted in k.
+    /// Returns the number of features that are in every model and counted in k.
     #[getter]
     fn n_included(&self) -> usize {
         self.rules.included_count()
     }
 
-    /// How many features k counts at most: columns, or groups of them.
+    /// Returns the largest number of features that k can count: columns, or groups of them.
     #[getter]
     fn n_features(&self) -> usize {
         self.rules.feature_count()

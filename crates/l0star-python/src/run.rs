@@ -1,7 +1,7 @@
-//! One search beside a live interpreter.
+//! Runs one search next to a running interpreter.
 //!
-//! The search runs on a thread of its own. The calling thread waits for it without the GIL, and wakes up for events (to
-//! call back, while the search waits for the answer) and for signals (so that Ctrl-C works).
+//! The search runs on its own thread. The calling thread waits for it without the GIL. It wakes up for events,
+//! to call a callback while the search waits for the answer, and for signals, so that Ctrl-C works.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, channel};
@@ -24,24 +24,24 @@ use crate::error::{broken, guarded, refuse};
 use crate::solution::{History, Solution};
 use crate::tally::Tally;
 
-/// Signals are looked at, and a callback is called, at least this often.
+/// Upper limit on the time between two checks for signals, and between two callbacks.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A point of the trace is kept when the gap is below this share of the last one's: two thousand points from any gap to
-/// a billionth of it.
+/// A point of the trace is kept if the gap is below this share of the last one's. Two thousand points suffice
+/// from any gap to a billionth of it.
 const WORTH_A_POINT: f64 = 0.99;
 
-/// As deep as the main thread's on common systems.
+/// Stack size of the search thread, the same as the main thread's on common systems.
 const STACK: usize = 8 << 20;
 
-/// Who is told what, on the calling thread.
+/// Python functions that are called on the calling thread.
 #[derive(Default)]
 pub struct Listeners {
-    /// The size that comes first.
+    /// The first size.
     pub k: usize,
-    /// States of the search; a true answer stops it.
+    /// Receives states of the search; a true answer stops the search.
     pub callback: Option<Py<PyAny>>,
-    /// Checkpoints, as bytes.
+    /// Receives checkpoints, as bytes.
     pub save: Option<Py<PyAny>>,
     /// Makes the problem of a path of cross-validation.
     pub begin: Option<Box<Begin>>,
@@ -49,16 +49,16 @@ pub struct Listeners {
     pub score: Option<Py<PyAny>>,
 }
 
-/// From the number of a path to its problem.
+/// A function from the number of a path to its problem.
 pub type Begin = dyn Fn(Python<'_>, usize) -> PyResult<Begun> + Send + Sync;
 
-/// The problem of a path, and its columns that are in every model and that k does not count.
+/// The problem of a path, and its columns that are in every model but that k does not count.
 pub struct Begun {
     pub problem: Problem,
     pub free: Vec<usize>,
 }
 
-/// What a callback is told.
+/// The state that a callback receives.
 #[derive(Clone)]
 struct State {
     k: usize,
@@ -72,7 +72,7 @@ struct State {
 }
 
 impl State {
-    /// Nothing is known yet.
+    /// Returns a state in which nothing is known.
     fn new(k: usize) -> Self {
         Self {
             k,
@@ -120,9 +120,9 @@ impl State {
 
 /// Follows the events of a search, on the thread of the search.
 struct Follower {
-    /// Of the call, for callbacks.
+    /// Start of the call, for callbacks.
     origin: Instant,
-    /// Of the search for this k, for the trace.
+    /// Start of the search for this k, for the trace.
     start: Instant,
     state: State,
     history: History,
@@ -153,7 +153,7 @@ impl Follower {
             News::Bound => "bound",
             News::Phase | News::Enumeration { .. } | News::Tick => "tick",
         };
-        // The engine says +∞ and 0 where there is nothing yet.
+        // The engine uses +∞ and 0 for unknown values.
         state.objective = event.objective.is_finite().then_some(event.objective);
         state.lower_bound = (event.lower_bound > 0.0).then_some(event.lower_bound);
         (state.open, state.nodes) = (event.open, event.nodes);
@@ -166,26 +166,26 @@ impl Follower {
     }
 }
 
-/// What the thread of the search sends, and what it waits for to be dropped.
+/// A message from the search thread, and a sender: the search thread waits until it is dropped.
 type Message = (Told, Sender<()>);
 
-/// What happened.
+/// An event that the search thread reports.
 enum Told {
     State(State),
     Checkpoint(Vec<u8>),
-    /// A path begins; its problem goes there.
+    /// A path begins; its problem is sent back.
     Begin(usize, Sender<Begun>),
-    /// A search of a path has ended; its score goes there.
+    /// A search of a path has ended; its score is sent back.
     Score(usize, Box<Solution>, Sender<f64>),
-    /// Something else is to be done.
+    /// Another function is to be called.
     Call(Call),
 }
 
-/// What is done on the calling thread.
+/// A function to call on the calling thread.
 pub type Call = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 impl Told {
-    /// Tells it on the calling thread, with the GIL; whether the answer stops the search.
+    /// Handles the event on the calling thread, with the GIL; returns whether the answer stops the search.
     fn pass_on(self, py: Python<'_>, listeners: &Listeners) -> PyResult<bool> {
         match (self, listeners) {
             (Self::Call(call), _) => call(py)?,
@@ -213,7 +213,7 @@ impl Told {
                 },
             ) => {
                 let begun = begin(py, path)?;
-                // Whoever has gone away needs no answer.
+                // If the receiver is gone, no answer is needed.
                 let _ = to.send(begun);
             }
             (
@@ -223,7 +223,7 @@ impl Told {
                 },
             ) => {
                 let score = score.bind(py).call1((path, *solution))?.extract::<f64>()?;
-                // Whoever has gone away needs no answer.
+                // If the receiver is gone, no answer is needed.
                 let _ = to.send(score);
             }
             _ => {}
@@ -232,25 +232,26 @@ impl Told {
     }
 }
 
-/// Where a search sends what happens, and what is listened to.
+/// The channel for a search's events, and which of them have a listener.
 pub struct Events {
     sender: Sender<Message>,
     states: bool,
     checkpoints: bool,
 }
 
-/// Has something done on the calling thread, from any thread.
+/// Calls functions on the calling thread, from any thread.
 #[derive(Clone)]
 pub struct Caller(Sender<Message>);
 
 impl Caller {
-    /// Waits until it is done. An exception ends the search; after one nothing more is done.
+    /// Calls a function and waits until it is done. An exception ends the search, and
+    /// further calls are then ignored.
     pub fn call(&self, call: Call) {
         send(&self.0, Told::Call(call));
     }
 }
 
-/// Sends, and waits until it has been looked at.
+/// Sends an event, and waits until it has been handled.
 fn send(sender: &Sender<Message>, told: Told) {
     let (held, until_dropped) = channel();
     if sender.send((told, held)).is_ok() {
@@ -259,12 +260,12 @@ fn send(sender: &Sender<Message>, told: Told) {
 }
 
 impl Events {
-    /// Sends, and waits until it has been looked at.
+    /// Sends an event, and waits until it has been handled.
     fn tell(&self, told: Told) {
         send(&self.sender, told);
     }
 
-    /// Has something done on the calling thread.
+    /// Returns a caller for functions on the calling thread.
     pub fn caller(&self) -> Caller {
         Caller(self.sender.clone())
     }
@@ -274,13 +275,14 @@ impl Events {
     }
 }
 
-/// How often a search is saved, if anybody listens, and what it goes on from.
+/// The interval of checkpoints, and the state from which a search resumes.
 pub struct Saving<T> {
     pub every: Duration,
     pub resume: Option<T>,
 }
 
-/// Runs `search` on a thread of its own; also says what exception stopped it. The flag is what stops it.
+/// Runs `search` on its own thread, and returns its result with the exception that stopped
+/// it. `flag` stops the search.
 pub fn run<T: Send>(
     py: Python<'_>,
     flag: &AtomicBool,
@@ -299,7 +301,8 @@ pub fn run<T: Send>(
                 .name("l0star".to_owned())
                 .stack_size(STACK)
                 .spawn_scoped(scope, move || {
-                    // Held until the end, whether anyone is told or not: the waiting thread ends when it is gone.
+                    // Held until the end, even without listeners: the waiting thread stops when
+                    // the last sender is dropped.
                     let _open = sender;
                     guarded(|| search(events))
                 })?;
@@ -310,12 +313,12 @@ pub fn run<T: Send>(
     })?;
     match found? {
         Ok(found) => Ok((found, stopped_by)),
-        // An exception says more than that something could not go on because of it.
+        // The exception says more than the error that results from it.
         Err(error) => Err(stopped_by.unwrap_or_else(|| refuse(error))),
     }
 }
 
-/// The best model of one size: the thread of a search.
+/// Finds the best model of one size; runs on the search thread.
 pub fn solve(
     problem: &Problem,
     settings: &Settings,
@@ -350,7 +353,7 @@ pub fn solve(
     ))
 }
 
-/// What it costs to decide otherwise about each feature: the thread of the searches.
+/// Computes the cost of deciding otherwise about each feature; runs on the search thread.
 pub fn prices(
     problem: &Problem,
     settings: &Settings,
@@ -369,8 +372,8 @@ pub fn prices(
     run.solve()
 }
 
-/// The best models of resamples, what ended them early, and the seconds of all runs: the thread that waits for the searches, and
-/// one of those that search.
+/// Finds the best models of resamples; returns them with what ended the run early and the seconds of all runs.
+/// Runs on the thread that waits for the searches and takes part in them.
 pub fn stability(
     searches: &Searches,
     problem: impl Fn(usize) -> l0star::Result<Problem> + Sync,
@@ -386,7 +389,7 @@ pub fn stability(
     };
     let before = file.seconds;
     let known = std::mem::take(&mut file.drawn);
-    // A channel is sent to from one thread at a time.
+    // A channel can be used by one thread at a time.
     let shared = Mutex::new(events);
     let done = |count: usize| {
         let events = lock(&shared);
@@ -411,11 +414,11 @@ pub fn stability(
     Ok((drawn, stop, before + origin.elapsed().as_secs_f64()))
 }
 
-/// The model that is best between two prices: these, the sum of the factors of its features, its objective without the price, what is
-/// proved, and its solution.
+/// A model that is best between two prices: the prices, the sum of the factors of its features, its objective
+/// without the price, the status of the proof, and its solution.
 pub type PricePiece = (f64, f64, f64, f64, String, Solution);
 
-/// The best model at every price of a feature: the thread of the searches.
+/// Finds the best model at every price of a feature; runs on the search thread.
 pub fn penalty_path(problem: &Problem, settings: &Settings) -> l0star::Result<Vec<PricePiece>> {
     let pieces = l0star::penalty_path(problem, settings)?.into_iter();
     let pieces = pieces.map(|piece| {
@@ -433,7 +436,7 @@ pub fn penalty_path(problem: &Problem, settings: &Settings) -> l0star::Result<Ve
     Ok(pieces.collect())
 }
 
-/// The best model of each of several sizes: the thread of a search.
+/// Finds the best model of each of several sizes; runs on the search thread.
 pub fn path(
     problem: &Problem,
     settings: &Settings,
@@ -445,7 +448,8 @@ pub fn path(
     let origin = Instant::now();
     let mut followers: Vec<Follower> = Vec::new();
     let mut run = PathRun::new(problem, settings, sizes);
-    // Whoever is followed is solved one after the other; with several threads and nobody to tell, sizes go side by side.
+    // Sizes with an observer are solved one after the other. With several threads and no observer,
+    // they are solved in parallel.
     if events.states || settings.thread_count() == 1 {
         run = run.observe(Box::new(|k, event| {
             if followers.last().is_none_or(|last| last.state.k != k) {
@@ -480,18 +484,19 @@ pub fn path(
     Ok(points.into_iter().map(solution).collect())
 }
 
-/// The paths of cross-validation: problems and scores come from the calling thread.
+/// The paths of cross-validation; problems and scores come from the calling thread.
 struct Folds<'a> {
     events: &'a Events,
     settings: &'a Settings,
     sizes: &'a [usize],
     batch: Batch<'static>,
     origin: Instant,
-    /// What `include_free` adds to a support.
+    /// The columns that `include_free` adds to a support.
     free: Mutex<Vec<usize>>,
 }
 
-/// Without an answer there is an exception, and the flag is set: nothing more will be searched.
+/// Returns the error for a missing answer. There was an exception and the flag is set, so
+/// no further search follows.
 fn unanswered(_: RecvError) -> l0star::Error {
     l0star::Error::Empty {
         what: "problems to solve",
@@ -500,7 +505,7 @@ fn unanswered(_: RecvError) -> l0star::Error {
 
 impl Searcher for Folds<'_> {
     type Error = l0star::Error;
-    /// What happened in a search.
+    /// Notes on a search.
     type Notes = History;
 
     fn begin(&self, path: Path) -> l0star::Result<PathState<'static>> {
@@ -553,7 +558,7 @@ impl Searcher for Folds<'_> {
     }
 }
 
-/// Cross-validation: the thread that waits for the searches, and one of those that search.
+/// Runs cross-validation on the thread that waits for the searches and takes part in them.
 pub fn cross_validate(
     tally: &Tally,
     room: usize,
@@ -587,14 +592,14 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The calling thread: returns when the search is over, with the exception that stopped it.
+/// Handles events on the calling thread until the search is over; returns the exception that stopped it.
 fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -> Option<PyErr> {
     let start = Instant::now();
     let mut stopped_by = None;
     let mut latest = State::new(listeners.k);
     let mut looked = start;
     loop {
-        // What is sent is answered when both are dropped, at the end of a round.
+        // The sender gets its answer when both are dropped, at the end of a round.
         let (told, _held) = match messages.recv_timeout(PATIENCE.saturating_sub(looked.elapsed())) {
             Ok((told, held)) => (Some(told), Some(held)),
             Err(RecvTimeoutError::Timeout) => (None, None),
@@ -607,7 +612,7 @@ fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -
         if is_time {
             looked = Instant::now();
         }
-        // What was stopped is still to be saved, and nothing else.
+        // After a stop, only checkpoints are still handled.
         let is_over = stopped_by.is_some();
         let is_heard = match &told {
             Some(Told::Checkpoint(_)) => true,
@@ -618,7 +623,8 @@ fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -
             continue;
         }
         let answer = Python::attach(|py| {
-            // Also before a checkpoint is saved: that is done whatever else happens.
+            // Signals are also checked before a checkpoint is saved; the checkpoint is
+            // saved whatever else happens.
             let signal = if is_time && !is_over {
                 py.check_signals()
             } else {

@@ -1,4 +1,4 @@
-//! What comes back, as classes of properties.
+//! Results, as classes of properties.
 
 use l0star::path::Criteria;
 use l0star_record::{inference, outcome};
@@ -9,32 +9,32 @@ fn indices<'py>(py: Python<'py>, columns: &[usize]) -> Bound<'py, PyArray1<i64>>
     PyArray1::from_iter(py, columns.iter().map(|j| *j as i64))
 }
 
-/// The best model found, what is proved of it, and how the search went.
+/// The best model found, its proof, and the history of its search.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Solution {
     pub k: usize,
     pub found: l0star::Solution,
-    /// Whether the coefficients are those without the ridge.
+    /// Whether the coefficients are those of a refit without the ridge.
     pub is_refit: bool,
-    /// Why they are not, though that was asked for.
+    /// The reason why the requested refit failed.
     kept_ridge: Option<String>,
-    /// Coefficients times the deviations of their columns.
+    /// Coefficients times the standard deviations of their columns.
     per_sd: Vec<f64>,
     twins: Vec<(usize, Vec<usize>)>,
     criteria: Option<Criteria>,
     history: History,
 }
 
-/// How a search went.
+/// History of a search.
 #[derive(Clone, Default)]
 pub struct History {
-    /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
+    /// Rows of (seconds, objective, lower bound, nodes), with NaN for unknown values.
     pub trace: Vec<[f64; 4]>,
-    /// Where the last model came from, and after how many seconds.
+    /// Origin of the last model, and the seconds until it was found.
     pub found: Option<(&'static str, f64)>,
 }
 
-/// Objective, coefficients, intercepts, support.
+/// A model: objective, coefficients, intercepts, support.
 type Model<'py> = (
     f64,
     Bound<'py, PyArray1<f64>>,
@@ -79,7 +79,7 @@ impl Solution {
         self.is_refit
     }
 
-    /// Why the model was not fitted again without the ridge, though that was asked for.
+    /// Returns the reason why the requested refit without the ridge failed.
     #[getter]
     fn kept_ridge(&self) -> Option<String> {
         self.kept_ridge.clone()
@@ -95,7 +95,7 @@ impl Solution {
         PyArray1::from_slice(py, &self.per_sd)
     }
 
-    /// Columns of the model that others could stand for, with these.
+    /// Returns the columns of the model that others could replace, with these others.
     #[getter]
     fn twins(&self) -> Vec<(usize, Vec<usize>)> {
         self.twins.clone()
@@ -106,13 +106,13 @@ impl Solution {
         self.found.intercept
     }
 
-    /// Those of all responses.
+    /// Returns the intercepts of all responses.
     #[getter]
     fn intercepts(&self) -> Vec<f64> {
         self.found.intercepts().collect()
     }
 
-    /// The best models, best first.
+    /// Returns the best models, best first.
     #[getter]
     fn solutions<'py>(&self, py: Python<'py>) -> Vec<Model<'py>> {
         let model = |model: &l0star::Model| {
@@ -136,7 +136,7 @@ impl Solution {
         self.found.truncated
     }
 
-    /// AIC, BIC, EBIC, for a loss that is a likelihood.
+    /// Returns AIC, BIC and EBIC, for a loss that is a likelihood.
     #[getter]
     fn criteria(&self) -> Option<(f64, f64, f64)> {
         self.criteria
@@ -163,7 +163,7 @@ impl Solution {
         self.found.seconds
     }
 
-    /// Where the model comes from; one that the search did not have to look for was given.
+    /// Returns the origin of the model; a model that needed no search was given.
     #[getter]
     fn found_by(&self) -> &'static str {
         self.history.found.map_or("given", |(source, _)| source)
@@ -174,7 +174,7 @@ impl Solution {
         self.history.found.map_or(0.0, |(_, seconds)| seconds)
     }
 
-    /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
+    /// Returns rows of (seconds, objective, lower bound, nodes), with NaN for unknown values.
     #[getter]
     fn trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         let rows: Vec<Vec<f64>> = self.history.trace.iter().map(|row| row.to_vec()).collect();
@@ -183,7 +183,7 @@ impl Solution {
 }
 
 impl Solution {
-    /// A solution of the engine, with the points of its search; the end becomes the last one.
+    /// Wraps a solution of the engine with the points of its search; the end becomes the last point.
     pub fn new(
         k: usize,
         solution: l0star::Solution,
@@ -210,7 +210,7 @@ impl Solution {
         }
     }
 
-    /// Puts the coefficients without the ridge in the place of those with it.
+    /// Replaces the coefficients by those of a refit without the ridge.
     pub fn drop_ridge(&mut self, problem: &l0star::Problem) {
         match inference::refit(problem, &self.found) {
             Ok(refit) => (self.found, self.is_refit) = (refit, true),
@@ -218,12 +218,12 @@ impl Solution {
         }
     }
 
-    /// Rows of (seconds, objective, lower bound, nodes).
+    /// Returns rows of (seconds, objective, lower bound, nodes).
     pub fn rows(&self) -> &[[f64; 4]] {
         &self.history.trace
     }
 
-    /// Adds the free columns, which users count among the support.
+    /// Adds the free columns, which users count as part of the support.
     pub fn complete(&mut self, free: &[usize]) {
         complete(&mut self.found.support, free);
         for model in &mut self.found.solutions {
@@ -231,11 +231,11 @@ impl Solution {
         }
     }
 
-    /// Adds what the data say of the columns of the model: effects of one deviation, and their twins.
+    /// Adds facts about the model's columns: effects per standard deviation, and twins.
     pub fn describe(&mut self, problem: &l0star::Problem) {
         let columns = &self.found.support;
         for (j, deviation) in columns.iter().zip(problem.deviations(columns)) {
-            // Of every response.
+            // The coefficients of this column for every response.
             for at in (*j..self.per_sd.len()).step_by(problem.features()) {
                 self.per_sd[at] = self.found.coefficients[at] * deviation;
             }
@@ -244,14 +244,14 @@ impl Solution {
     }
 }
 
-/// All columns of a model, from those that k counts and those that it does not.
+/// Adds the columns that k does not count to those that it counts.
 pub fn complete(support: &mut Vec<usize>, free: &[usize]) {
     support.extend_from_slice(free);
     support.sort_unstable();
     support.dedup();
 }
 
-/// What it costs to decide otherwise about one feature.
+/// The cost of deciding otherwise about one feature.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Price(pub l0star::Price);
 

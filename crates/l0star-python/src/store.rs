@@ -21,7 +21,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Some columns, for the engine.
+    /// Returns some columns as a design of the engine.
     pub fn design(&self, places: &[usize]) -> PyResult<Design> {
         for place in places {
             self.check_place(*place)?;
@@ -42,7 +42,7 @@ impl Columns {
 
 #[pymethods]
 impl Columns {
-    /// Opens a file, having compared its checksums.
+    /// Opens a file after comparing its checksums.
     #[new]
     fn new(py: Python<'_>, file: PathBuf) -> PyResult<Self> {
         let opened = py.detach(|| guarded(|| StoreFile::open(&file, &|_, _| {})))?;
@@ -50,7 +50,7 @@ impl Columns {
         Ok(Self { file })
     }
 
-    /// Another process opens the file itself.
+    /// Returns the path, so that another process opens the file itself.
     fn __getnewargs__(&self) -> (PathBuf,) {
         let path = self.file.store().path();
         (std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),)
@@ -66,19 +66,19 @@ impl Columns {
         self.file.store().rows()
     }
 
-    /// The column that was to be predicted when the file was written; empty where none was named.
+    /// Returns the target column that was named when the file was written; empty if there was none.
     #[getter]
     fn target(&self) -> &str {
         &self.file.about.target
     }
 
-    /// The labels that 0 and 1 of that column stand for.
+    /// Returns the labels that 0 and 1 in the target stand for.
     #[getter]
     fn labels(&self) -> Option<[String; 2]> {
         self.file.about.labels.clone()
     }
 
-    /// `f64` or `f32`.
+    /// Returns `f64` or `f32`.
     #[getter]
     fn precision(&self) -> &'static str {
         match self.file.store().precision() {
@@ -87,30 +87,30 @@ impl Columns {
         }
     }
 
-    /// A column in memory.
+    /// Returns a column in memory.
     fn numbers<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.check_place(place)?;
         Ok(PyArray1::from_vec(py, self.file.store().numbers(place)))
     }
 
-    /// The fields of a model file that say how some features are made of columns, as JSON.
+    /// Returns the fields of a model file that say how some features are made from columns, as JSON.
     fn parts(&self, names: Vec<String>) -> String {
         about::parts(&self.file.about, &names)
     }
 
-    /// The columns of text with the places of their features among `names`.
+    /// Returns the text columns with the positions of their features among `names`.
     fn texts(&self, names: Vec<String>) -> Vec<(String, Vec<usize>)> {
         about::texts(&self.file.about, &names)
     }
 
-    /// Refuses a file that was changed since it was opened.
+    /// Fails if the file was changed after it was opened.
     fn check(&self) -> PyResult<()> {
         let unchanged = self.file.store().check_unchanged();
         unchanged.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }
 
-/// Why a file could not be written: its rows, or the file.
+/// The source of a failed write: the rows, or the file.
 enum Fault {
     Rows(PyErr),
     File(DataError),
@@ -128,7 +128,7 @@ impl From<PyErr> for Fault {
     }
 }
 
-/// Writes a file of so many rows, which come in pieces: matrices of doubles, a column for each name.
+/// Writes a file of `rows` rows, which come in pieces: matrices of doubles, with one column for each name.
 #[pyfunction]
 pub fn write_columns(
     file: PathBuf,

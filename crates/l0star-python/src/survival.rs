@@ -1,4 +1,4 @@
-//! Times until an event.
+//! Facts about times until an event, and how well scores order the times.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::error::refuse;
 
-/// What is known of the rows of a loss of times.
+/// Facts about the rows of a loss of times.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Followed {
@@ -30,7 +30,7 @@ impl Followed {
 }
 
 impl Followed {
-    /// For metrics and reports; `names` are those of the strata.
+    /// Returns the times for metrics and reports; `names` are those of the strata.
     pub(crate) fn times<'a>(&'a self, names: &'a [String]) -> Times<'a> {
         Times {
             events: &self.event,
@@ -41,7 +41,7 @@ impl Followed {
     }
 }
 
-/// The share of comparable pairs of times that scores have in order; NaN where there are none.
+/// Returns the share of comparable pairs of times that the scores order correctly; NaN if there are none.
 #[pyfunction]
 #[pyo3(signature = (scores, times, weights, followed))]
 pub fn concordance(

@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 
 use crate::error::refuse;
 
-/// The score, what is known of the model, its number of features, and of a search that was stopped and was not likely to end
-/// the seconds of its proof and a ridge that would help; None where there is none.
+/// The score, status and number of features of a search. If it was stopped and unlikely to finish, also the
+/// seconds of its proof and a ridge that would help. None without a score.
 type Cell = Option<(f64, &'static str, usize, Option<(f64, f64)>)>;
 
-/// What came of every search so far: a size on the rows outside a fold, with one ridge and one price.
+/// The outcomes of all searches so far. Each is for a size on the rows outside a fold,
+/// with one ridge and one price.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Tally {
     pub sizes: Vec<usize>,
@@ -30,7 +31,7 @@ impl Tally {
 
 #[pymethods]
 impl Tally {
-    /// No scores yet; sizes ascend.
+    /// Creates a tally without scores; sizes ascend.
     #[new]
     fn new(sizes: Vec<usize>, ridges: Vec<f64>, l0_penalties: Vec<f64>, folds: usize) -> Self {
         let penalties = Penalty::grid(&ridges, &l0_penalties);
@@ -43,14 +44,15 @@ impl Tally {
         }
     }
 
-    /// Every ridge with every price, the highest price first.
+    /// Returns every ridge with every price, the highest price first.
     #[getter]
     fn penalties(&self) -> Vec<(f64, f64)> {
         let penalties = self.penalties.iter();
         penalties.map(|own| (own.ridge, own.l0)).collect()
     }
 
-    /// Enters what came of a search: a penalty, a size and a fold by their numbers, and a cell as `candidates` gives it.
+    /// Enters the outcome of a search: a penalty, a size and a fold by number, and a cell in
+    /// the form of `candidates`.
     #[expect(clippy::too_many_arguments)]
     fn enter(
         &self,
@@ -72,7 +74,7 @@ impl Tally {
         Ok(())
     }
 
-    /// For each candidate, k running fastest, and each fold: what came of the search.
+    /// Returns the outcome of the search of each candidate (k varies fastest) and each fold.
     fn candidates(&self) -> Vec<Vec<Cell>> {
         let cell = |fold: &Option<Scored>| {
             fold.map(|own| {
@@ -87,20 +89,20 @@ impl Tally {
             .collect()
     }
 
-    /// How many searches have no score.
+    /// Returns the number of searches without a score.
     #[getter]
     fn n_missing(&self) -> usize {
         self.lock().missing().0
     }
 
-    /// Whether there is one size alone, so that models become larger along the prices.
+    /// Whether there is only one size, so that models become larger along the prices.
     #[getter]
     fn is_along_prices(&self) -> bool {
         self.lock().axis() == Axis::Prices
     }
 
-    /// The numbers of the candidates whose size, or price, is complete: the smallest sizes, as far as they have all of their
-    /// searches, or the highest prices.
+    /// Returns the numbers of the candidates whose step is complete: the smallest sizes (or the highest prices)
+    /// up to the first one with a missing search.
     #[getter]
     fn complete(&self) -> Vec<usize> {
         let tally = self.lock();
@@ -109,13 +111,13 @@ impl Tally {
         all.filter(|at| tally.step(*at) < complete).collect()
     }
 
-    /// What is said of searches that were stopped and were not likely to end; None where there are none.
+    /// Describes the searches that were stopped and unlikely to finish; None if there are none.
     fn hopeless(&self) -> Option<String> {
         outlook::of_folds(&self.lock(), Face::Python)
     }
 
-    /// The number of the candidate that is chosen, the more the better; None and whether the score was still rising
-    /// where there is none.
+    /// Returns the number of the chosen candidate, where a higher score is better. If there is none, returns
+    /// None and whether the score was still rising.
     fn choose(&self, rule: &str) -> PyResult<(Option<usize>, bool)> {
         let rule = rule.parse().map_err(PyValueError::new_err)?;
         Ok(match cv::choose(&self.lock(), true, rule) {

@@ -1,4 +1,4 @@
-//! Sentences of `l0star-report`: the Python package says what the command says.
+//! Sentences of `l0star-report`, so that the Python package and the command say the same.
 
 use l0star_record::Model;
 use l0star_record::fields::{Assumption, OfMoments};
@@ -8,7 +8,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What is proved of a result, in one line.
+/// Returns what is proved about a result, in one line.
 #[pyfunction]
 #[pyo3(signature = (status, k, objective, lower_bound, method, l0_penalty=0.0, assumption=None, moments=None))]
 #[expect(clippy::too_many_arguments)]
@@ -35,26 +35,26 @@ pub fn headline(
     proof.of_moments(moments).headline()
 }
 
-/// What to do to prove more; None where all is proved that the method can prove.
+/// Returns advice on how to prove more; None if the method has proved all that it can.
 #[pyfunction]
 pub fn advice(status: &str) -> Option<String> {
     proof::advice(status.parse().ok()?, Face::Python)
 }
 
-/// The gap as a number and as a share of the objective; None without a bound.
+/// Formats the gap as a number and as a share of the objective; None without a bound.
 #[pyfunction]
 pub fn gap(objective: f64, lower_bound: Option<f64>) -> Option<String> {
     Proof::new("", 0, objective, lower_bound, "").gap()
 }
 
-/// What keeps the bounds of a cost apart; None where the cost is proved up to rounding.
+/// Returns the reason why the bounds of a cost differ; None if the cost is proved up to rounding.
 #[pyfunction]
 pub fn cost_note(status: &str, bounds: (f64, f64), objective: f64) -> Option<&'static str> {
     proof::cost_note(status, bounds, objective)
 }
 
-/// How good a model is, from the JSON of its measures: for the rows that were fitted and those that were held out a label, the
-/// measures in one line, and which rows they are.
+/// Describes the measures of a model, given as JSON. For the fitted rows and the held-out rows, returns a
+/// label, the measures in one line, and a description of the rows.
 #[pyfunction]
 pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
     let metrics = serde_json::from_str(metrics);
@@ -62,7 +62,7 @@ pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
     Ok(quality::lines(&metrics))
 }
 
-/// The expected responses for scores of a loss with a log link, the same bits as those of the command.
+/// Returns the expected responses for scores of a loss with a log link, with the same bits as the command.
 #[pyfunction]
 pub fn expectations<'py>(
     py: Python<'py>,
@@ -76,13 +76,14 @@ pub fn expectations<'py>(
     PyArray1::from_vec(py, values)
 }
 
-/// How a search went, in one line.
+/// Describes the search effort in one line.
 #[pyfunction]
 pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str) -> String {
     quality::small_print(nodes, peak, calls, seconds, method)
 }
 
-/// What standard errors, and a fit without the ridge, are about; the model is given as the JSON of a model file.
+/// Explains what standard errors and a refit without the ridge mean; the model is given as
+/// the JSON of a model file.
 #[pyfunction]
 pub fn effect_notes(model: &str) -> PyResult<Vec<String>> {
     let model = Model::parse("model".as_ref(), model.as_bytes());
@@ -90,7 +91,7 @@ pub fn effect_notes(model: &str) -> PyResult<Vec<String>> {
     Ok(effects::notes(&model, Face::Python))
 }
 
-/// What resamples say together, from the JSON of their summary: a headline, and sentences.
+/// Describes the resamples, given as the JSON of their summary: a headline, and sentences.
 #[pyfunction]
 pub fn stability_words(summary: &str) -> PyResult<(String, Vec<String>)> {
     let own = serde_json::from_str(summary);
@@ -98,13 +99,13 @@ pub fn stability_words(summary: &str) -> PyResult<(String, Vec<String>)> {
     Ok((stability::headline(&own), stability::paragraphs(&own)))
 }
 
-/// A share in percent, without the sign.
+/// Formats a share in percent, without the percent sign.
 #[pyfunction]
 pub fn percent(share: f64) -> String {
     text::percent(share)
 }
 
-/// A noun with its number: `1 node`, `2 nodes`.
+/// Returns a noun with its count: `1 node`, `2 nodes`.
 #[pyfunction]
 pub fn counted(count: usize, noun: &str) -> String {
     l0star_data::counted(count, noun)

@@ -1,4 +1,4 @@
-//! The fields of a result as scripts read them, and of what a [model file](crate::Model) holds beside.
+//! The fields of a result as scripts read them, and the further fields of a [model file](crate::Model).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,24 +12,24 @@ use crate::inference::Inference;
 use crate::metrics::Quality;
 use crate::stability::Stability;
 
-/// Numbers by name, in order; in JSON an object.
+/// Numbers by name, in order; an object in JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByName(pub Vec<(String, f64)>);
 
 impl ByName {
-    /// The number of a name.
+    /// Returns the number of a name.
     pub fn get(&self, name: &str) -> Option<f64> {
         let found = self.0.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| *value)
     }
 
-    /// Whether there is none.
+    /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Pairs as an object, in their order.
+/// Serialises pairs as an object, in their order.
 macro_rules! object_of {
     ($map:ident) => {
         impl Serialize for $map {
@@ -49,7 +49,7 @@ macro_rules! object_of {
 object_of!(ByName);
 object_of!(Coefficients);
 
-/// The entries of an object, in their order.
+/// Reads the entries of an object, in their order.
 fn pairs<'de, V: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<(String, V)>, D::Error> {
@@ -74,9 +74,9 @@ fn pairs<'de, V: Deserialize<'de>, D: Deserializer<'de>>(
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Numbers {
-    /// One.
+    /// A single number.
     One(f64),
-    /// One for each response or class, in their order.
+    /// One number for each response or class, in their order.
     Several(Vec<f64>),
 }
 
@@ -87,7 +87,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// From one number or more.
+    /// Creates [`Numbers`] from one number or more.
     pub fn new(numbers: Vec<f64>) -> Self {
         match numbers[..] {
             [one] => Self::One(one),
@@ -95,7 +95,7 @@ impl Numbers {
         }
     }
 
-    /// All of them.
+    /// Returns all numbers.
     pub fn all(&self) -> &[f64] {
         match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -103,29 +103,29 @@ impl Numbers {
         }
     }
 
-    /// The first: the only one, unless there are several responses or classes.
+    /// Returns the first number, which is the only one unless there are several responses or classes.
     pub fn first(&self) -> f64 {
         self.all().first().copied().unwrap_or(0.0)
     }
 }
 
-/// Coefficients by name, in order; in JSON an object.
+/// Coefficients by name, in order; an object in JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coefficients(pub Vec<(String, Numbers)>);
 
 impl Coefficients {
-    /// The numbers of a name.
+    /// Returns the numbers of a name.
     pub fn of(&self, name: &str) -> Option<&Numbers> {
         let found = self.0.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value)
     }
 
-    /// The first number of a name.
+    /// Returns the first number of a name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.of(name).map(Numbers::first)
     }
 
-    /// Whether there is none.
+    /// Whether there are no coefficients.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -142,119 +142,121 @@ impl From<Vec<(String, f64)>> for Coefficients {
     }
 }
 
-/// A result as scripts read it; the fields and their order are a contract.
+/// A result as scripts read it; its fields and their order are a contract.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// What is known of the result: `optimal`, `gap_reached`, `precision`, a limit, `interrupted`, `heuristic`.
+    /// Status of the result: `optimal`, `gap_reached`, `precision`, a limit, `interrupted`, `heuristic`.
     pub status: String,
-    /// The value of the objective.
+    /// Value of the objective.
     pub objective: f64,
-    /// What no model can be below; nothing for a heuristic.
+    /// Certified lower bound on the objective of every model; `None` for a heuristic.
     pub lower_bound: Option<f64>,
-    /// `objective - lower_bound`.
+    /// The difference `objective - lower_bound`.
     pub gap: Option<f64>,
-    /// The gap divided by the objective, as solvers of mixed-integer programs define it.
+    /// The gap divided by the objective, as in mixed-integer solvers.
     pub relative_gap: Option<f64>,
-    /// At most this many features.
+    /// Upper limit on the number of features.
     pub k: usize,
-    /// The loss.
+    /// Name of the loss.
     pub loss: String,
-    /// Where Huber's loss becomes linear, of that loss.
+    /// For Huber's loss: where it becomes linear.
     #[serde(default)]
     pub huber_delta: Option<f64>,
-    /// The weight of the ridge.
+    /// Weight of the ridge.
     pub ridge: f64,
-    /// The price of a feature, 0 when there is none; the objective and its bound have it.
+    /// Price of a feature, 0 without one; objective and bound include it.
     #[serde(default)]
     pub l0_penalty: f64,
-    /// With a price: the objective without what the features cost.
+    /// With a price: the objective without the cost of the features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective_without_penalty: Option<f64>,
-    /// What the proof rests on beside the data, where something was assumed.
+    /// The assumption that the proof rests on, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumption: Option<Assumption>,
-    /// Where the fit is to the moments of rows: what objective and bound are about.
+    /// For a fit to the moments of rows: what objective and bound are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moments: Option<OfMoments>,
-    /// The columns that are predicted, where there are several: in this order coefficients are listed.
+    /// The predicted columns, if there are several; coefficients are listed in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<String>,
-    /// The classes, of a loss with several: in this order coefficients are listed.
+    /// The classes, for a loss with several; coefficients are listed in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
-    /// The intercept, 0 when there is none; of several responses or classes a list.
+    /// The intercept, 0 without one; a list for several responses or classes.
     pub intercept: Numbers,
-    /// The features that were chosen, in the order of the columns.
+    /// The chosen features, in the order of the columns.
     pub support: Vec<String>,
-    /// Their coefficients, on the scale of the data; of several responses or classes a list each.
+    /// Their coefficients, on the scale of the data; a list for each with several responses or classes.
     pub coefficients: Coefficients,
-    /// Coefficient times standard deviation of the column on the rows that were fitted, by weight: how much the prediction
-    /// changes with one deviation. Empty in files of versions that did not write it.
+    /// Coefficient times the weighted standard deviation of its column on the fitted rows: the change of the
+    /// prediction per standard deviation. Empty in files of older versions.
     #[serde(default)]
     pub per_sd: Coefficients,
-    /// What a unit of each column multiplies the odds of the positive label by, of a loss with log-odds.
+    /// Factor of the odds of the positive label per unit of each column, for a loss with log-odds.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub odds_ratios: ByName,
-    /// What a unit of each column multiplies the expected response by, of a loss with a log link.
+    /// Factor of the expected response per unit of each column, for a loss with a log link.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub rate_ratios: ByName,
-    /// What a unit of each column multiplies the hazard by, of a loss with hazards.
+    /// Factor of the hazard per unit of each column, for a loss with hazards.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub hazard_ratios: ByName,
-    /// Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
+    /// Whether the coefficients are those of a refit without the ridge. Objective and bound belong
+    /// to the fit with the ridge.
     #[serde(default, skip_serializing_if = "is_false")]
     pub refit: bool,
-    /// What the coefficients are worth, the features taken as given.
+    /// Standard errors and intervals of the coefficients, for the given features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inference: Option<Inference>,
-    /// Of chosen features: others that could stand for them, with the same objective.
+    /// For chosen features: others that could replace them with the same objective.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub twins: BTreeMap<String, Vec<String>>,
-    /// How good the model is; nothing in files of versions that did not write it.
+    /// Quality of the model; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Quality>,
-    /// How stable the choice of features is, when that was asked for.
+    /// Stability of the choice of features, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<Stability>,
-    /// Relaxations and restricted problems solved.
+    /// Number of relaxations and restricted problems solved.
     pub solver_calls: u64,
-    /// Nodes of the search tree looked at.
+    /// Number of search tree nodes examined.
     pub nodes: u64,
-    /// The most nodes that were open at one time.
+    /// Largest number of nodes that were open at the same time.
     pub peak_open_nodes: u64,
-    /// How long it took.
+    /// Running time in seconds.
     pub seconds: f64,
-    /// What found the model: `given`, `greedy`, `local-search` or `search`.
+    /// Where the model comes from: `given`, `greedy`, `local-search` or `search`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<String>,
-    /// Seconds from the start of the search until then.
+    /// Seconds from the start of the search until the model was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_after: Option<f64>,
-    /// How the model was searched for.
+    /// Search method.
     pub method: String,
-    /// What the user should know of the data or the options.
+    /// Warnings about the data or the options.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// The label that counts as positive, for a loss on labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positive_label: Option<String>,
-    /// What was asked of the features beyond "at most k".
+    /// Constraints on the features beyond "at most k".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Constraints>,
-    /// What each choice costs, when that was asked for.
+    /// Cost of deciding otherwise about each feature, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Vec<Priced>>,
-    /// The list of models, when one was asked for.
+    /// The list of models, if one was requested.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub list: Option<List>,
 }
 
-/// What was assumed and not proved: bounds, gaps and `optimal` are about models that satisfy it.
+/// An assumption that is not proved: bounds, gaps and `optimal` apply to models that satisfy it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assumption {
-    /// No coefficient is larger in absolute value: of the standardised columns, or of the columns as given.
+    /// Upper limit on the absolute value of every coefficient, for the standardised
+    /// columns or the columns as given.
     pub max_coefficient: f64,
-    /// Whether coefficients are those per standard deviation of their columns.
+    /// Whether coefficients are per standard deviation of their columns.
     pub standardized: bool,
 }
 
@@ -263,18 +265,18 @@ pub struct Assumption {
 pub struct List {
     /// The models.
     pub solutions: Vec<Listed>,
-    /// A lower bound of every model that is not listed; nothing when there is no other.
+    /// A lower bound on every model that is not listed; `None` if there is no other.
     pub rest_bound: Option<f64>,
-    /// Whether there was no room for all that was asked for.
+    /// Whether more models qualified than the list had room for.
     pub truncated: bool,
 }
 
 /// One model of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
-    /// The value of the objective.
+    /// Value of the objective.
     pub objective: f64,
-    /// The intercept, 0 when there is none.
+    /// The intercept, 0 without one.
     pub intercept: Numbers,
     /// Its features, in the order of the columns.
     pub support: Vec<String>,
@@ -282,53 +284,53 @@ pub struct Listed {
     pub coefficients: Coefficients,
 }
 
-/// What was asked of the features beyond "at most k". Names are those of features, of groups or of columns of text.
+/// Constraints on the features beyond "at most k". Names are those of features, groups or text columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Constraints {
-    /// In every model and counted.
+    /// Features that are in every model and count towards k.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// In every model and not counted.
+    /// Features that are in every model and do not count towards k.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include_free: Vec<String>,
-    /// Whether no coefficient may be negative.
+    /// Whether all coefficients must be nonnegative.
     #[serde(skip_serializing_if = "is_false")]
     pub all_nonnegative: bool,
-    /// Whose coefficients may not be negative.
+    /// Features whose coefficients must be nonnegative.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nonnegative: Vec<String>,
-    /// Between which numbers coefficients must lie, on the scale of the data.
+    /// Bounds of coefficients, on the scale of the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Bounded>,
-    /// Columns that are in or out together and count as one.
+    /// Columns that are chosen together and count as one feature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Group>,
-    /// What the ridge is multiplied by.
+    /// Factors of the ridge.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub ridge_factors: ByName,
-    /// What the price of a feature is multiplied by.
+    /// Factors of the price of a feature.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub l0_factors: ByName,
-    /// Whether a product or square needs its factors.
+    /// Whether a product or square requires its factors.
     #[serde(skip_serializing_if = "is_false")]
     pub heredity: bool,
-    /// Other features that need some to be in with them.
+    /// Features that require other features in the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Requirement>,
 }
 
-/// What a feature cannot be without.
+/// A feature with the features that it requires.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
     /// The feature.
     pub feature: String,
-    /// All of these are in every model that has it.
+    /// The features in every model that has this one.
     pub needs: Vec<String>,
 }
 
 impl Fitted {
-    /// What coefficients are listed for, where that is more than one thing: the responses, or the classes.
+    /// Returns the names of several responses or classes; empty for a single output.
     pub fn outputs(&self) -> &[String] {
         match &self.responses[..] {
             [] => &self.classes,
@@ -342,7 +344,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Constraints {
-    /// How many features some columns are: those of a group are one together.
+    /// Counts the features that some columns form; the columns of a group count once.
     pub fn count(&self, columns: &[String]) -> usize {
         let group = |name: &String| self.groups.iter().position(|g| g.columns.contains(name));
         let mut seen = vec![false; self.groups.len()];
@@ -352,101 +354,104 @@ impl Constraints {
     }
 }
 
-/// The bounds of a coefficient; nothing is no bound.
+/// The bounds of a coefficient; `None` means unbounded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounded {
     /// The feature.
     pub feature: String,
-    /// At least this.
+    /// Lower bound.
     pub lower: Option<f64>,
-    /// At most this.
+    /// Upper bound.
     pub upper: Option<f64>,
 }
 
-/// The moments that a fit is to.
+/// The moments that a model was fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfMoments {
-    /// The rows of positive weight that they are of.
+    /// Number of rows of positive weight that the moments summarise.
     pub rows: u64,
-    /// What the bound is lowered by, so that it holds for these rows: rounding, and the stated error of the moments.
+    /// Amount subtracted from the bound, so that it holds for these rows: rounding, and the
+    /// stated error of the moments.
     pub bound_lowered_by: f64,
 }
 
-/// Columns that are one feature together.
+/// Columns that form one feature together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// What it is called.
+    /// Name of the group.
     pub name: String,
     /// Its columns.
     pub columns: Vec<String>,
 }
 
-/// What it costs to decide otherwise about one feature. Costs and bounds are nothing where no model can have the feature.
+/// The cost of deciding otherwise about one feature. Costs and bounds are `None` if no
+/// model allows that decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Priced {
-    /// The feature; a group by its name.
+    /// The feature; for a group, its name.
     pub feature: String,
-    /// Whether the model has it: then this is the cost of doing without it, else that of having it.
+    /// Whether the model has the feature. If so, this is the cost of excluding it;
+    /// otherwise, that of including it.
     pub chosen: bool,
-    /// How much the objective rises.
+    /// Increase of the objective.
     pub cost: Option<f64>,
-    /// The rise is at least this.
+    /// Lower bound on the increase.
     pub cost_lower: Option<f64>,
-    /// The rise is at most this.
+    /// Upper bound on the increase.
     pub cost_upper: Option<f64>,
-    /// The least objective found with the other decision.
+    /// Smallest objective found with the other decision.
     pub objective: Option<f64>,
-    /// What no model with the other decision can be below.
+    /// Lower bound on every model with the other decision.
     pub lower_bound: Option<f64>,
-    /// What is known of it.
+    /// Status of the search with the other decision.
     pub status: String,
     /// The columns of the best model with the other decision.
     pub support: Vec<String>,
 }
 
-/// How the result was asked for.
+/// The settings of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// Absolute error allowed.
+    /// Allowed absolute gap.
     pub gap: f64,
-    /// Error allowed as a share of the objective.
+    /// Allowed gap as a share of the objective.
     pub relative_gap: f64,
-    /// How many models were wanted.
+    /// Number of models requested.
     pub top: Option<usize>,
-    /// Models up to this share above the best were wanted.
+    /// Requested range of models, as a share above the best.
     pub within: Option<f64>,
-    /// The limit of time of the whole run, in seconds.
+    /// Time limit of the whole run, in seconds.
     pub time_limit: Option<f64>,
-    /// The limit of time of each search, in seconds.
+    /// Time limit of each search, in seconds.
     pub search_time_limit: Option<f64>,
-    /// The limit of nodes.
+    /// Limit on nodes.
     pub node_limit: Option<u64>,
-    /// The limit of memory, in bytes.
+    /// Limit on memory, in bytes.
     pub memory_limit: Option<u64>,
-    /// How many threads searched.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// What the data were.
+/// The data of a fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataStamp {
-    /// The file, as it was named.
+    /// The file, as the user named it.
     pub file: String,
-    /// Rows that were used.
+    /// Number of rows used.
     pub rows: usize,
-    /// Columns that could be chosen.
+    /// Number of columns that could be chosen.
     pub columns: usize,
-    /// Rows that were dropped since a value was missing.
+    /// Number of rows dropped because a value was missing.
     pub rows_dropped: usize,
-    /// [`Fingerprint`](l0star_data::Fingerprint) of the numbers that were used.
+    /// [`Fingerprint`](l0star_data::Fingerprint) of the numbers used.
     pub hash: String,
 }
 
 /// A product of two columns of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Product {
-    /// The name of the feature.
+    /// Name of the feature.
     pub name: String,
-    /// The columns; the same one twice for a square.
+    /// The two columns; the same one twice for a square.
     pub factors: [String; 2],
 }

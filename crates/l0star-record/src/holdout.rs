@@ -1,23 +1,23 @@
-//! Which rows are held out, so that nothing is learnt from them.
+//! Draws the rows that are held out and not used in a fit.
 
 use crate::cv::folds::{distinct, shuffle};
 
-/// Why no rows can be held out.
+/// The reason why no rows can be held out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HoldoutError {
-    /// Fewer than two rows count.
+    /// Fewer than two rows of positive weight.
     FewRows(usize),
-    /// A label or class has fewer than two rows: one side would be without it.
+    /// A label or class has fewer than two rows, so that one part would lack it.
     FewOfLabel {
-        /// Its number: ±1 for labels, from 0 for classes.
+        /// The label (±1) or the number of the class (from 0).
         label: f64,
-        /// How many rows have it.
+        /// Number of rows with this label or class.
         rows: usize,
     },
 }
 
-/// Draws the rows to hold out: `share` of those that count, with labels (±1) or the numbers of
-/// classes of each, but at least one and not all.
+/// Draws the rows to hold out: `share` of the rows of positive weight, at least one and not all. With labels
+/// (±1) or class numbers, the share is drawn from each of them.
 ///
 /// The same seed gives the same rows.
 pub fn draw(

@@ -1,48 +1,50 @@
-//! Standard errors and intervals of the coefficients of a model, its features taken as given; and the fit without the ridge.
+//! Standard errors and intervals of the coefficients of a model for its given features, and
+//! the refit without the ridge.
 
 use l0star::{Problem, Solution, Undetermined};
 use serde::{Deserialize, Serialize};
 
-/// The share of intervals that hold what they are about, as far as the choice of the features was none.
+/// Coverage of the intervals if the features had not been chosen from the data.
 pub const LEVEL: f64 = 0.95;
-/// The quantile of the normal distribution that belongs to it.
+/// The quantile of the normal distribution for this level.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// What the intercept is called.
+/// Name of the intercept.
 pub const INTERCEPT: &str = "(intercept)";
 
-/// What the coefficients are worth, the features taken as given.
+/// Standard errors and intervals of coefficients, for given features.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inference {
-    /// The level of the intervals.
+    /// Level of the intervals.
     pub level: f64,
-    /// Degrees of freedom of Student's distribution; absent for the normal one.
+    /// Degrees of freedom of Student's t distribution; absent for the normal distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<usize>,
-    /// One for each coefficient, the intercept last; of several responses or classes those of one after the other.
+    /// One estimate per coefficient, the intercept last; several responses or classes follow one another.
     pub coefficients: Vec<Estimate>,
-    /// Why there are none.
+    /// The reason why there are no estimates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// The precision of one coefficient, on the scale of the data. Nothing is known of one at a bound.
+/// Precision of one coefficient, on the scale of the data; unknown for a coefficient at a bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The feature, or [`INTERCEPT`].
     pub feature: String,
-    /// The response or class, where there are several.
+    /// The response or class, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Its standard error.
     pub standard_error: Option<f64>,
     /// The lower end of its interval.
     pub lower: Option<f64>,
-    /// The upper end.
+    /// The upper end of its interval.
     pub upper: Option<f64>,
 }
 
 impl Inference {
-    /// Of a solution whose coefficients are those with the ridge, or without it. `outputs`: the names of several responses or classes.
+    /// Computes the inference for a solution whose coefficients are with or without the ridge. `outputs`: names
+    /// of several responses or classes.
     pub fn of(problem: &Problem, solution: &Solution, outputs: &[String], is_refit: bool) -> Self {
         let errors = match l0star::standard_errors(problem, solution, !is_refit) {
             Ok(errors) => errors,
@@ -92,15 +94,15 @@ impl Inference {
         }
     }
 
-    /// That of one coefficient: of the only response, or of one of several by its name.
+    /// Returns the estimate of one coefficient; `output` names one of several responses.
     pub fn get(&self, feature: &str, output: Option<&str>) -> Option<&Estimate> {
         let mut own = self.coefficients.iter();
         own.find(|own| own.feature == feature && own.output.as_deref() == output)
     }
 }
 
-/// Puts the coefficients without the ridge into a solution, or says why there are none. Objective and bound stay those of the
-/// problem that was solved.
+/// Replaces the coefficients of a solution by those without the ridge, or returns why there are none. Objective
+/// and bound remain those of the solved problem.
 pub fn refit(problem: &Problem, solution: &Solution) -> Result<Solution, &'static str> {
     let (coefficients, mut intercepts) = l0star::refit(problem, solution).map_err(why)?;
     let more_intercepts = intercepts.split_off(1);
@@ -112,7 +114,7 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<Solution, &'stati
     })
 }
 
-/// What a user is told where coefficients keep their ridge.
+/// Returns the message for coefficients that keep their ridge.
 pub fn kept_ridge(reason: &str) -> String {
     format!("the model is not fitted again without the ridge: {reason}")
 }
@@ -131,7 +133,7 @@ fn why(reason: Undetermined) -> &'static str {
     }
 }
 
-/// The 0.975 quantile of Student's distribution.
+/// Computes the 0.975 quantile of Student's t distribution.
 fn student(freedom: f64) -> f64 {
     let above = |t: f64| 0.5 * incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + t * t));
     let target = 0.5 * (1.0 - LEVEL);
@@ -139,7 +141,7 @@ fn student(freedom: f64) -> f64 {
     while above(high) > target {
         high *= 2.0;
     }
-    // Bisection to the last bit or two.
+    // Bisection to about the last bit.
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
         if above(middle) > target {
@@ -151,12 +153,12 @@ fn student(freedom: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction (DLMF 8.17.22).
+/// Computes the regularised incomplete beta function I_x(a, b) by Lentz's continued fraction (DLMF 8.17.22).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges fast on this side; the other one is its mirror.
+    // The fraction converges fast on this side; the other side is its mirror image.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }

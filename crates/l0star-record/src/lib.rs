@@ -1,27 +1,28 @@
-//! The record of a fit, which the command, the Python package and the reports share: what is asked of the features, what
-//! came of it, and what cross-validation chose.
+//! The record of a fit, which the command, the Python package and the reports share: the constraints on the
+//! features, the result, and the choice of cross-validation.
 //!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
 //! | [`several`] | models of several responses: their predictions on the rows of a problem |
-//! | [`survival`] | models of hazards: rows that are compared, the baseline, survival probabilities |
+//! | [`survival`] | models of hazards: comparable rows, the baseline, survival probabilities |
 //! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
 //! | [`holdout`] | which rows are held out |
 //! | [`metrics`] | how well a model predicts some rows |
-//! | [`inference`] | the fit without the ridge; standard errors and intervals |
+//! | [`inference`] | the refit without the ridge; standard errors and intervals |
 //! | [`stability`] | the best model of every resample of the rows |
 //! | [`fields`] | the fields of a result, as scripts read them |
 //! | [`model`] | [`Model`]: a result with all that a prediction needs, in a file |
-//! | [`moments`] | [`MomentFile`]: the moments of rows in a file, with what they are of |
-//! | [`store`] | [`StoreFile`]: a column store as a design, with what its columns are |
-//! | [`names`] | which columns a word of the user stands for |
+//! | [`moments`] | [`MomentFile`]: the moments of rows in a file, with a description of their columns |
+//! | [`store`] | [`StoreFile`]: a column store as a design, with a description of its columns |
+//! | [`names`] | which columns a user's word stands for |
 //! | [`rules`] | [`Rules`]: constraints from names to columns, for the engine and for the record |
-//! | [`outcome`] | a solution of the engine in the words of the user's columns |
+//! | [`outcome`] | a solution of the engine in terms of the user's columns |
 //!
-//! **Where a new constraint goes:** a field of [`rules::Request`] and of [`fields::Constraints`], and its translation in
-//! [`rules`]. Each face fills the request in: `rules.rs` of the command, `_constraints.py` of the Python package.
+//! **Where a new constraint goes:** a field of [`rules::Request`] and of [`fields::Constraints`], and
+//! its translation in [`rules`]. Each face fills in the request: `rules.rs` of the command,
+//! `_constraints.py` of the Python package.
 
 pub mod cv;
 pub mod fields;

@@ -1,4 +1,4 @@
-//! How well a model predicts some rows: the measures that users of regressions and classifiers expect.
+//! Measures of how well a model predicts some rows, as users of regressions and classifiers expect them.
 
 use l0star::loss::{Loss, ResponseKind};
 use l0star::{Problem, Solution};
@@ -7,51 +7,52 @@ use serde::{Deserialize, Serialize};
 use crate::cv::Score;
 use crate::{several, survival};
 
-/// What a model says of some rows, and what is true.
+/// Predictions of a model for some rows, with the observed responses.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// `intercept + Ax + o`.
+    /// Scores of the rows, `intercept + Ax + o`.
     pub scores: &'a [f64],
     /// The target, or -1 and 1 for labels.
     pub response: &'a [f64],
-    /// A row without weight does not count.
+    /// Weights of the rows; a row without weight does not count.
     pub weights: Option<&'a [f64]>,
-    /// What is added to every prediction, that of a model without features too.
+    /// Offset that is added to every prediction, including that of a model without features.
     pub offset: Option<&'a [f64]>,
-    /// Empty for responses that are no times.
+    /// Facts about times; empty for responses that are not times.
     pub times: Times<'a>,
 }
 
-/// Rows with several scores, of responses.
+/// Rows with several scores, one for each response.
 #[derive(Debug, Clone, Copy)]
 pub struct SeveralRows<'a> {
-    /// What is predicted of each response.
+    /// Predictions of each response.
     pub scores: &'a [Vec<f64>],
-    /// What is true.
+    /// Observed values of each response.
     pub responses: &'a [Vec<f64>],
-    /// Weights; they may go on behind those of the rows.
+    /// Weights; entries after those of the rows are ignored.
     pub weights: &'a [f64],
-    /// The offset of each response; empty where there are none.
+    /// Offset of each response; empty if there are none.
     pub offsets: &'a [Vec<f64>],
 }
 
-/// What is known of rows whose responses are times.
+/// Facts about rows whose responses are times.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times<'a> {
-    /// Which times are those of events.
+    /// Whether each time is that of an event.
     pub events: &'a [bool],
-    /// From when on rows are observed; empty where that is from the beginning.
+    /// Times after which rows are observed; empty if all rows are observed from the beginning.
     pub entry: &'a [f64],
-    /// The stratum of each row, by its number; empty where there is only one.
+    /// Stratum of each row, by number; empty if there is only one.
     pub strata: &'a [u32],
-    /// The names of the strata, by their numbers.
+    /// Names of the strata, by number.
     pub strata_names: &'a [String],
 }
 
-/// How well a model predicts some rows, by weight. A measure that the loss or the rows do not have is absent.
+/// Weighted measures of how well a model predicts some rows. A measure that does not apply to the
+/// loss or the rows is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// The rows that count.
+    /// Number of rows of positive weight.
     pub rows: usize,
     /// Coefficient of determination: 1 is perfect, 0 as good as the mean of these rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,57 +66,58 @@ pub struct Metrics {
     /// Area under the ROC curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
-    /// Share of labels that are right.
+    /// Share of labels that are predicted correctly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f64>,
-    /// Mean negative logarithm of the probability of the right label.
+    /// Mean negative logarithm of the probability of the true label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_loss: Option<f64>,
     /// Mean squared difference between the probability and the label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brier: Option<f64>,
-    /// Mean deviance, twice the mean loss, of a loss with a log link; of times the partial deviance.
+    /// Mean deviance: twice the mean loss, for a loss with a log link; for times, the partial deviance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviance: Option<f64>,
-    /// Share of comparable pairs of times that are predicted in order.
+    /// Share of comparable pairs of times whose order is predicted correctly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concordance: Option<f64>,
-    /// One less the loss over that of the best constant on these rows (beside the offset), of a loss that is a likelihood.
+    /// For a loss that is a likelihood: one minus the ratio of the loss to that of the best constant on these
+    /// rows, added to the offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviance_explained: Option<f64>,
-    /// Those of each response, where there are several; the coefficient of determination above is their mean.
+    /// Measures of each response, if there are several; the coefficient of determination above is their mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<OfResponse>,
 }
 
-/// How well one of several responses is predicted.
+/// Measures of one of several responses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OfResponse {
     /// The response.
     pub name: String,
-    /// How well.
+    /// Its measures.
     #[serde(flatten)]
     pub metrics: Metrics,
 }
 
-/// How good a model is: on the rows that it was fitted to, and on rows that were held out.
+/// Quality of a model, on the rows that it was fitted to and on held-out rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    /// On the rows that were fitted.
+    /// Measures on the fitted rows.
     pub training: Metrics,
-    /// On rows that nothing was learnt from.
+    /// Measures on rows that were not used in the fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holdout: Option<HeldOut>,
 }
 
-/// How good a model is on rows that were held out.
+/// Quality of a model on held-out rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// The share of the rows that was asked for.
+    /// Share of the rows that was requested.
     pub share: f64,
-    /// The seed by which they were drawn.
+    /// Seed of the draw.
     pub seed: u64,
-    /// How good.
+    /// The measures.
     #[serde(flatten)]
     pub metrics: Metrics,
 }
@@ -159,7 +161,7 @@ impl Metrics {
         Self::of(problem.loss(), &rows)
     }
 
-    /// Measures the predictions of several responses, each by itself.
+    /// Measures the predictions of several responses, each separately.
     pub fn of_several(loss: &dyn Loss, names: &[String], rows: &SeveralRows) -> Self {
         let each = names.iter().zip(rows.scores).zip(rows.responses);
         let each = each.enumerate();
@@ -187,8 +189,9 @@ impl Metrics {
         }
     }
 
-    /// Measures the scores of classes; `weights` may go on behind those of the rows. With offsets the deviance explained is left out:
-    /// the model of the shares of the classes is not the one without features.
+    /// Measures the scores of classes; entries of `weights` after those of the rows are ignored. With
+    /// offsets, the deviance explained is omitted, because a model of the class shares alone is not
+    /// the model without features.
     pub fn of_classes(
         scores: &[Vec<f64>],
         classes: &[usize],
@@ -222,7 +225,7 @@ impl Metrics {
         }
     }
 
-    /// From the loss of times, that without features, and the concordance.
+    /// Creates metrics from the loss of times, the loss without features, and the concordance.
     fn of_times(rows: usize, own: f64, null: f64, concordance: Option<f64>) -> Self {
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         Self {
@@ -234,7 +237,7 @@ impl Metrics {
         }
     }
 
-    /// What moments say of the rows that they are of: nothing about absolute errors.
+    /// Measures that follow from moments; absolute errors do not.
     fn of_moments(problem: &Problem, solution: &Solution) -> Self {
         let coefficients = solution.coefficients.iter().copied().enumerate();
         let mut x: Vec<(usize, f64)> = coefficients.filter(|(_, x)| *x != 0.0).collect();
@@ -318,9 +321,9 @@ impl Metrics {
     }
 }
 
-/// `1 / (1 + exp(-z))`.
+/// Computes `1 / (1 + exp(-z))`.
 ///
-/// The exponential is computed in software: that of the platform may differ in the last bit.
+/// The exponential is computed in software, because that of the platform may differ in the last bit.
 pub fn probability(score: f64) -> f64 {
     if score >= 0.0 {
         1.0 / (1.0 + libm::exp(-score))
@@ -330,7 +333,7 @@ pub fn probability(score: f64) -> f64 {
     }
 }
 
-/// `exp(z)`, in software for the same reason.
+/// Computes `exp(z)`, in software for the same reason.
 pub fn expectation(score: f64) -> f64 {
     libm::exp(score)
 }
@@ -348,8 +351,8 @@ fn weighted_mean(z: &[f64], b: &[f64], w: &[f64], of: impl Fn(f64, f64) -> f64) 
     sum / total
 }
 
-/// The share of pairs of a positive and a negative row that the scores have in order, ties counted half; NaN where there are
-/// no pairs.
+/// Returns the share of pairs of a positive and a negative row that the scores order correctly, with ties
+/// counted half; NaN if there are no pairs.
 pub fn auc(z: &[f64], b: &[f64], w: &[f64]) -> f64 {
     let mut rows: Vec<usize> = (0..z.len()).filter(|row| w[*row] > 0.0).collect();
     rows.sort_by(|a, b| z[*b].total_cmp(&z[*a]));
@@ -367,7 +370,8 @@ pub fn auc(z: &[f64], b: &[f64], w: &[f64]) -> f64 {
     pairs / (positives * negatives)
 }
 
-/// `1 - L(z) / L(c + o)`, c the best constant; nothing where a constant makes no error or would be infinite.
+/// Computes `1 - L(z) / L(c + o)`, where c is the best constant; `None` if a constant makes no
+/// error or would be infinite.
 fn explained(loss: &dyn Loss, rows: &Rows, w: &[f64]) -> Option<f64> {
     let zeros;
     let offset = match rows.offset {
@@ -384,7 +388,7 @@ fn explained(loss: &dyn Loss, rows: &Rows, w: &[f64]) -> Option<f64> {
     (null > 0.0).then(|| 1.0 - own / null)
 }
 
-/// The constant that, added to the offset, has the least loss, by Newton's method between bounds.
+/// Finds the constant that, added to the offset, has the least loss, by Newton's method between bounds.
 fn best_constant(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<f64> {
     if loss.has_log_link() {
         return loss.best_constant(w, b, offset);
@@ -417,7 +421,7 @@ fn best_constant(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Optio
     Some(at)
 }
 
-/// Two numbers between which the best constant lies.
+/// Returns two numbers between which the best constant lies.
 fn bracket(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<(f64, f64)> {
     let rows = || (0..b.len()).filter(|row| w[*row] > 0.0);
     match loss.response() {
@@ -440,9 +444,9 @@ fn bracket(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<(f64
             }
             Some((-width, width))
         }
-        // There is a formula.
+        // These have a closed formula.
         ResponseKind::Count | ResponseKind::Positive => None,
-        // There is none.
+        // These have no best constant.
         ResponseKind::Time | ResponseKind::Class => None,
     }
 }

@@ -1,8 +1,8 @@
-//! [`Model`]: a fitted model with all that is needed to use it and to defend it, as JSON in a file.
+//! [`Model`]: a fitted model with everything needed to use it and to check its claims, as JSON in a file.
 //!
-//! The numbers are written with the fewest digits that read back to the same bits, so a model
-//! predicts the same on every machine. The first two fields name the format and its version; a
-//! reader takes its own version and older ones, and ignores fields that it does not know.
+//! Numbers are written with the fewest digits that read back to the same bits, so a model predicts the same on
+//! every machine. The first two fields name the format and its version. A reader accepts its own version and
+//! older ones, and ignores unknown fields.
 
 use std::fs;
 use std::io::Write;
@@ -19,75 +19,75 @@ use crate::fields::{Asked, ByName, Constraints, DataStamp, Fitted, Product};
 use crate::metrics;
 use crate::survival::Survival;
 
-/// What the field `format` says.
+/// Value of the field `format`.
 pub const FORMAT: &str = "l0star-model";
-/// What the field `version` says; a change that an older reader would misunderstand raises it.
+/// Value of the field `version`; it increases with a change that an older reader would misunderstand.
 pub const VERSION: u64 = 1;
 
-/// A word of a file in a message has at most so many characters.
+/// Upper limit on the characters of a file's word in a message.
 const LONGEST_WORD: usize = 41;
 
-/// Columns of text, and in how many rows they have a text that a model has never seen.
+/// Text columns, with the number of rows whose text the model has never seen.
 pub type Unseen = Vec<(String, usize)>;
 
 /// A fitted model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// [`FORMAT`].
+    /// The name of the format, [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// The version of the format, [`VERSION`].
     pub version: u64,
-    /// The version of l0star that made it.
+    /// The version of l0star that wrote the file.
     pub l0star: String,
     /// The result.
     #[serde(flatten)]
     pub fitted: Fitted,
-    /// The column that is predicted.
+    /// The predicted column.
     pub target: String,
     /// The labels that −1 and +1 stand for, for a loss on labels.
     pub labels: Option<[String; 2]>,
     /// The column of weights.
     pub weights: Option<String>,
-    /// The column that is added to every prediction.
+    /// The offset column, which is added to every prediction.
     pub offset: Option<String>,
-    /// The column that is added to the score of each response or class, where there are several.
+    /// The offset column of each response or class, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<String>,
-    /// Events, strata and the baseline hazard, of a loss with hazards.
+    /// Events, strata and the baseline hazard, for a loss with hazards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,
     /// Whether an intercept was fitted.
     pub fit_intercept: bool,
-    /// Whether the columns were divided by their standard deviations for the fit. The coefficients
-    /// are those of the columns as they are.
+    /// Whether the columns were divided by their standard deviations for the fit. The coefficients are
+    /// always on the original scale.
     pub standardize: bool,
-    /// These deviations, of the features that were chosen.
+    /// The standard deviations of the chosen features.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub scales: ByName,
-    /// Features among the chosen that are products of columns.
+    /// The chosen features that are products of columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub products: Vec<Product>,
-    /// The levels of columns of text that features among the chosen stand for.
+    /// The levels of text columns that chosen features stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indicators: Vec<Indicator>,
-    /// What stands in for a missing value, by column.
+    /// The value that replaces a missing one, by column.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub imputed: ByName,
-    /// How columns of a file are read: dates as days, amounts as numbers, codes as text.
+    /// How columns of a file are converted: dates to days, amounts to numbers, codes to text.
     #[serde(default, skip_serializing_if = "Reading::is_empty")]
     pub reading: Reading,
     /// The names of all columns that could be chosen.
     pub features: Vec<String>,
-    /// How it was asked for.
+    /// The settings of the request.
     pub settings: Asked,
-    /// What the data were.
+    /// The data of the fit.
     pub data: DataStamp,
-    /// The command that made it.
+    /// The command that made the model.
     #[serde(default)]
     pub command: Vec<String>,
 }
 
-/// The two fields by which a file is told.
+/// The two fields that identify a model file.
 #[derive(Deserialize)]
 struct Head {
     format: Option<String>,
@@ -115,7 +115,7 @@ impl Model {
         Model::parse(path, &bytes)
     }
 
-    /// Reads a model from bytes; `path` is the name for messages.
+    /// Reads a model from bytes; `path` is the name used in messages.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Model, DataError> {
         let refuse = |what: String| DataError::WrongFormat {
             path: path.to_path_buf(),
@@ -156,11 +156,11 @@ impl Model {
         Ok(model)
     }
 
-    /// What a file edited by hand may have broken.
+    /// Checks what a manual edit of the file may have broken.
     fn check(&self) -> Result<(), String> {
         let coefficients = &self.fitted.coefficients.0;
         let names: Vec<&String> = coefficients.iter().map(|(name, _)| name).collect();
-        // Features that are in for free have coefficients and are not counted.
+        // Free features have coefficients but are not counted.
         let is_free = self
             .constraints()
             .is_some_and(|asked| !asked.include_free.is_empty());
@@ -194,7 +194,7 @@ impl Model {
         Ok(())
     }
 
-    /// The columns that are predicted.
+    /// Returns the predicted columns.
     pub fn targets(&self) -> Vec<&str> {
         match &self.fitted.responses[..] {
             [] => vec![&self.target],
@@ -202,18 +202,18 @@ impl Model {
         }
     }
 
-    /// What was asked of the features beyond "at most k".
+    /// Returns the constraints on the features beyond "at most k".
     pub fn constraints(&self) -> Option<&Constraints> {
         self.fitted.constraints.as_ref()
     }
 
-    /// How many features some columns are: those of a group are one together.
+    /// Counts the features that some columns form; the columns of a group count once.
     pub fn count(&self, columns: &[String]) -> usize {
         self.constraints()
             .map_or(columns.len(), |asked| asked.count(columns))
     }
 
-    /// How many features could be chosen; those that are in for free are not among them.
+    /// Returns the number of features that could be chosen, without the free ones.
     pub fn choices(&self) -> usize {
         let free = self.fitted.coefficients.0.len() - self.fitted.support.len();
         self.count(&self.features).saturating_sub(free)
@@ -223,7 +223,7 @@ impl Model {
         self.indicators.iter().find(|own| own.name == name)
     }
 
-    /// The columns of a file that a prediction needs, in the order of their first use, offsets last.
+    /// Returns the columns of a file that a prediction needs, in the order of their first use, offsets last.
     pub fn columns(&self) -> Vec<&str> {
         let mut columns: Vec<&str> = Vec::new();
         let mut need = |name| {
@@ -244,27 +244,27 @@ impl Model {
         columns
     }
 
-    /// The column that is added to the score of a response or class.
+    /// Returns the offset column of a response or class.
     pub fn offset_of(&self, output: usize) -> Option<&String> {
         self.offset.as_ref().or_else(|| self.offsets.get(output))
     }
 
-    /// `intercept + Σ coefficient × feature + offset` for every row of a file.
+    /// Predicts `intercept + Σ coefficient × feature + offset` for every row of a file.
     ///
-    /// The sum is taken from left to right, one rounded product and one rounded addition a
-    /// feature: the same bits on every machine.
+    /// The sum runs from left to right, with one rounded product and one rounded addition per feature, so that
+    /// every machine gets the same bits.
     pub fn predict(&self, table: &RawTable) -> Result<Vec<f64>, DataError> {
         Ok(self.predict_seen(table)?.0)
     }
 
-    /// Predicts as [`Model::predict`] does, and says in which columns of text rows have a text that the model has never
-    /// seen, and how many have: these are predicted as rows of none of its levels.
+    /// Predicts as [`Model::predict`] does, and reports the text columns with texts that the model has never
+    /// seen, with their row counts. Such a row is predicted as if it had none of the levels.
     pub fn predict_seen(&self, table: &RawTable) -> Result<(Vec<f64>, Unseen), DataError> {
         let (mut all, unseen) = self.predict_each(table)?;
         Ok((all.swap_remove(0), unseen))
     }
 
-    /// Predicts as [`Model::predict_seen`] does, every response.
+    /// Predicts every response, as [`Model::predict_seen`] does for one.
     pub fn predict_each(&self, table: &RawTable) -> Result<(Vec<Vec<f64>>, Unseen), DataError> {
         let mut table = self.with_columns(table)?;
         let unseen = self.add_indicators(&mut table)?;
@@ -273,7 +273,7 @@ impl Model {
         Ok((all.collect::<Result<_, _>>()?, unseen))
     }
 
-    /// The predictions of one response for rows with all features.
+    /// Returns the predictions of one response for rows with all features.
     fn sums(&self, table: &RawTable, output: usize) -> Result<Vec<f64>, DataError> {
         let mut sums = vec![self.fitted.intercept.all()[output]; table.rows()];
         for (name, coefficients) in &self.fitted.coefficients.0 {
@@ -309,7 +309,8 @@ impl Model {
         }
     }
 
-    /// The indicator columns that a prediction needs; the columns with texts of no level, and how many rows have them.
+    /// Adds the indicator columns that a prediction needs; returns the columns with unknown
+    /// texts, and their row counts.
     fn add_indicators(&self, table: &mut RawTable) -> Result<Unseen, DataError> {
         let mut unseen = Vec::new();
         let needed = &self.fitted.coefficients;
@@ -329,7 +330,7 @@ impl Model {
         Ok(unseen)
     }
 
-    /// The columns that a prediction needs, all there and without gaps.
+    /// Returns the columns that a prediction needs, all present and without missing values.
     fn with_columns(&self, table: &RawTable) -> Result<RawTable, DataError> {
         let needed = self.columns();
         let absent: Vec<&str> = needed
@@ -347,7 +348,7 @@ impl Model {
                 table.fill(name, *value)?;
             }
         }
-        // A gap may be a level of its own.
+        // A missing value may be a level.
         let may_miss = self.indicators.iter().filter(|own| own.level == MISSING);
         let mut gapless = needed;
         gapless.retain(|name| !may_miss.clone().any(|own| own.column == *name));
@@ -372,7 +373,7 @@ impl Model {
         loss::by_name(&self.fitted.loss, 1.0).is_ok_and(|loss| loss.has_hazards())
     }
 
-    /// The expected responses for scores: these themselves, or with a log link their exponentials.
+    /// Returns the expected responses for scores: the scores themselves, or their exponentials with a log link.
     pub fn expectations(&self, scores: &[f64]) -> Vec<f64> {
         if self.has_log_link() {
             scores
@@ -384,12 +385,12 @@ impl Model {
         }
     }
 
-    /// The probability of the positive label for a score, where scores are log-odds.
+    /// Returns the probability of the positive label for a score, if scores are log-odds.
     pub fn probability(&self, score: f64) -> Option<f64> {
         self.has_log_odds().then(|| metrics::probability(score))
     }
 
-    /// The labels that scores stand for; numbers when both labels are numbers.
+    /// Returns the labels that scores stand for; numbers if both labels are numbers.
     pub fn label(&self, scores: &[f64]) -> Option<Values<'static>> {
         let labels = self.labels.as_ref()?;
         let of = |score: &f64| usize::from(*score > 0.0);

@@ -1,4 +1,5 @@
-//! [`MomentFile`]: the moments of a data set in a file `.l0m`, with all that a model of them has to know of its columns.
+//! [`MomentFile`]: the moments of a data set in an `.l0m` file, with everything that a model needs
+//! to know about the columns.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,44 +11,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::fields::{ByName, Group};
 
-/// Moments, and what they are of.
+/// Moments, with a description of their data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MomentFile {
     /// The sums.
     pub moments: Moments,
-    /// What they are sums of.
+    /// How their columns were made.
     pub about: About,
 }
 
-/// How features were made of the columns of files, for moments and for column stores.
+/// How features were made from the columns of files, for moments and for column stores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct About {
-    /// The column that is predicted; empty for a column store that leaves it open.
+    /// The predicted column; empty for a column store that leaves it open.
     pub target: String,
-    /// The labels that 0 and 1 stand for in the target of a column store, where it has labels.
+    /// The labels that 0 and 1 stand for in the target of a column store, if it has labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<[String; 2]>,
     /// The column of weights.
     pub weights: Option<String>,
-    /// Where the rows came from, as it was named.
+    /// The files of the rows, as the user named them.
     pub files: Vec<String>,
-    /// Rows that were dropped since a value was missing.
+    /// Number of rows dropped because a value was missing.
     pub rows_dropped: usize,
-    /// The columns whose products are features; empty without any.
+    /// The columns whose products are features; empty if there are none.
     pub factors: Vec<String>,
-    /// The levels of the columns of text among the features.
+    /// The levels of the text columns among the features.
     pub indicators: Vec<Indicator>,
-    /// The columns of text with the features that stand for their levels.
+    /// The text columns with the features that stand for their levels.
     pub texts: Vec<Group>,
-    /// What stands in for missing values, by column.
+    /// The value that replaces missing ones, by column.
     pub imputed: ByName,
-    /// How columns of the files were read.
+    /// How columns of the files were converted.
     pub reading: Reading,
 }
 
 impl About {
-    /// The columns of text with those of their features that are among `names`.
+    /// Returns the text columns, with those of their features that are among `names`.
     pub fn texts_among(&self, names: &[String]) -> Vec<Group> {
         let own = |group: &Group| {
             let columns = group.columns.iter().filter(|name| names.contains(name));
@@ -58,7 +59,7 @@ impl About {
         self.texts.iter().filter_map(own).collect()
     }
 
-    /// What two sets of moments differ in, if they cannot be merged for it.
+    /// Returns the difference that keeps two sets of moments from being merged, if there is one.
     fn differs(&self, other: &Self) -> Option<&'static str> {
         let pairs = [
             (self.target != other.target, "the target"),
@@ -83,7 +84,8 @@ impl About {
 }
 
 impl MomentFile {
-    /// Whether a file begins like one of these, or is a stump with their name; false for one that cannot be read.
+    /// Whether a file begins like a moment file, or is a truncated file with the extension `.l0m`; false for a
+    /// file that cannot be read.
     pub fn is_at(path: &Path) -> bool {
         let mut head = Vec::new();
         let read = |file: fs::File| file.take(8).read_to_end(&mut head).is_ok();
@@ -108,7 +110,7 @@ impl MomentFile {
         })
     }
 
-    /// From bytes, or what they are instead.
+    /// Decodes moments from bytes; an error says what the bytes are instead.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let (moments, note) = Moments::decode(bytes).map_err(|error| error.to_string())?;
         let about = serde_json::from_str(&note);
@@ -118,7 +120,7 @@ impl MomentFile {
         Ok(Self { moments, about })
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn encode(&self) -> Vec<u8> {
         let note = serde_json::to_string(&self.about).unwrap_or_default();
         self.moments.encode(&note)
@@ -130,7 +132,7 @@ impl MomentFile {
         write_atomically(path, |file| file.write_all(&bytes))
     }
 
-    /// Adds other moments of the same features, or says what they differ in.
+    /// Adds other moments of the same features, or returns what differs.
     pub fn merge(&mut self, other: &Self) -> Result<(), String> {
         if let Some(what) = self.about.differs(&other.about) {
             return Err(format!(

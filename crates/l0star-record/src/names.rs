@@ -1,4 +1,4 @@
-//! Which columns a word of the user stands for: a feature, a group, or a column of text with all its levels.
+//! Resolves a user's word to columns: a feature, a group, or a text column with all its levels.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use l0star_data::{DataError, no_such_column};
 
 use crate::fields::Group;
 
-/// The features that a request is about.
+/// The features that a request can refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     /// Their names.
     pub names: &'a [String],
-    /// The columns of text with the features that stand for their levels.
+    /// The text columns with the features that stand for their levels.
     pub texts: &'a [Group],
-    /// The columns whose products are features; empty without any.
+    /// The columns whose products are features; empty if there are none.
     pub factors: &'a [String],
 }
 
 impl<'a> Known<'a> {
-    /// Features without columns of text or products.
+    /// Features without text columns or products.
     pub fn plain(names: &'a [String]) -> Self {
         Self {
             names,
@@ -28,10 +28,10 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A feature as a face names it.
+/// A feature as a face refers to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Feature {
-    /// The name of a feature, a group or a column of text.
+    /// The name of a feature, a group or a text column.
     Word(String),
     /// The position of a column.
     Column(usize),
@@ -44,14 +44,14 @@ pub(crate) struct Catalogue<'a> {
     columns: HashMap<&'a str, Vec<usize>>,
 }
 
-/// The position of each name.
+/// Maps each name to its position.
 pub(crate) fn positions(names: &[String]) -> HashMap<&str, usize> {
     let places = names.iter().enumerate();
     places.map(|(j, name)| (name.as_str(), j)).collect()
 }
 
 impl<'a> Catalogue<'a> {
-    /// Names and columns of text.
+    /// Creates a catalogue of names and text columns.
     pub fn new(known: &Known<'a>) -> Result<Self, DataError> {
         let places = positions(known.names).into_iter();
         let mut catalogue = Self {
@@ -68,12 +68,12 @@ impl<'a> Catalogue<'a> {
         Ok(catalogue)
     }
 
-    /// Adds a word; whether it was free.
+    /// Adds a word, and returns whether it was not taken.
     pub fn add(&mut self, word: &'a str, columns: Vec<usize>) -> bool {
         self.columns.insert(word, columns).is_none()
     }
 
-    /// The columns of a word.
+    /// Returns the columns of a word.
     pub fn word(&self, word: &str) -> Result<&[usize], DataError> {
         let found = self.columns.get(word).map(Vec::as_slice);
         found.ok_or_else(|| {
@@ -87,7 +87,7 @@ impl<'a> Catalogue<'a> {
         })
     }
 
-    /// The columns of a feature.
+    /// Returns the columns of a feature.
     pub fn columns(&self, feature: &Feature) -> Result<Vec<usize>, DataError> {
         match feature {
             Feature::Word(word) => Ok(self.word(word)?.to_vec()),
@@ -95,7 +95,7 @@ impl<'a> Catalogue<'a> {
         }
     }
 
-    /// The columns of several features, in their order.
+    /// Returns the columns of several features, in their order.
     pub fn all_columns(&self, features: &[Feature]) -> Result<Vec<usize>, DataError> {
         let mut columns = Vec::new();
         for feature in features {
@@ -104,7 +104,7 @@ impl<'a> Catalogue<'a> {
         Ok(columns)
     }
 
-    /// The word for a feature.
+    /// Returns the word for a feature.
     pub fn name(&self, feature: &Feature) -> String {
         match feature {
             Feature::Word(word) => word.clone(),
@@ -112,7 +112,7 @@ impl<'a> Catalogue<'a> {
         }
     }
 
-    /// The words for several features.
+    /// Returns the words for several features.
     pub fn all_names(&self, features: &[Feature]) -> Vec<String> {
         features.iter().map(|feature| self.name(feature)).collect()
     }

@@ -1,4 +1,4 @@
-//! A solution of the engine in the words of the user's columns.
+//! Expresses a solution of the engine in terms of the user's columns.
 
 use l0star::{Price, Problem, Settings, Solution};
 
@@ -9,30 +9,30 @@ use crate::inference::Inference;
 use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
 
-/// What a solution belongs to.
+/// The context of a solution.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome<'a> {
-    /// The problem, whatever its own k.
+    /// The problem; its own k is ignored.
     pub problem: &'a Problem,
-    /// What was asked of the features.
+    /// Constraints on the features.
     pub rules: &'a Rules,
-    /// At most this many features were allowed.
+    /// Upper limit on the number of features.
     pub k: usize,
-    /// The weight of the ridge.
+    /// Weight of the ridge.
     pub ridge: f64,
-    /// Whether a list of models was asked for.
+    /// Whether a list of models was requested.
     pub lists: bool,
-    /// Whether supports name what is in for free, as those of the Python package do.
+    /// Whether supports include the free features, as those of the Python package do.
     pub free_in_support: bool,
-    /// Whether coefficients are those of a second fit without the ridge.
+    /// Whether coefficients are those of a refit without the ridge.
     pub is_refit: bool,
-    /// The columns that are predicted, where there are several.
+    /// The predicted columns, if there are several.
     pub responses: &'a [String],
-    /// The classes, of a loss with several.
+    /// The classes, for a loss with several.
     pub classes: &'a [String],
     /// The label that counts as positive, for a loss on labels.
     pub positive_label: Option<&'a str>,
-    /// What the user should know of the data or the options.
+    /// Warnings about the data or the options.
     pub warnings: &'a [String],
 }
 
@@ -41,7 +41,7 @@ impl Outcome<'_> {
         self.problem.names()[j].clone()
     }
 
-    /// The fields of a solution.
+    /// Returns the fields of a solution.
     pub fn fitted(&self, solution: &Solution) -> Fitted {
         let Outcome { problem, rules, .. } = self;
         let columns = rules.columns(&solution.support);
@@ -129,7 +129,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// Said where a coefficient is as large as was assumed: then the assumption shapes the model.
+    /// Warns if a coefficient is as large as was assumed, because the assumption then shapes the model.
     fn at_limit(&self, solution: &Solution) -> Option<String> {
         let most = self.problem.assumed_max_coefficient()?;
         let scales = self.problem.scales();
@@ -150,7 +150,7 @@ impl Outcome<'_> {
         })
     }
 
-    /// The names of a support, with or without what is in for free.
+    /// Returns the names of a support, with or without the free features.
     fn names(&self, support: &[usize]) -> Vec<String> {
         let mut columns = self.rules.columns(support);
         if !self.free_in_support {
@@ -159,20 +159,21 @@ impl Outcome<'_> {
         columns.into_iter().map(|j| self.name(j)).collect()
     }
 
-    /// Coefficients by name: those of a support, and those of features that are in for free.
+    /// Returns the coefficients of a support and of the free features, by name.
     fn coefficients(&self, support: &[usize], coefficients: &[f64]) -> Coefficients {
         let columns = self.rules.columns(support).into_iter();
         let own = |j: usize| Numbers::new(self.numbers(j, coefficients).collect());
         Coefficients(columns.map(|j| (self.name(j), own(j))).collect())
     }
 
-    /// The coefficients of a feature, one for each response.
+    /// Returns the coefficients of a feature, one for each response.
     fn numbers<'c>(&self, j: usize, coefficients: &'c [f64]) -> impl Iterator<Item = f64> + 'c {
         let features = self.problem.features();
         coefficients.iter().skip(j).step_by(features).copied()
     }
 
-    /// What a unit of each column multiplies the odds, the expectation or the hazard by, where the loss has these and that is finite.
+    /// Returns the factor of the odds, the expectation or the hazard per unit of each column, if the loss has
+    /// these (`has`) and the factor is finite.
     fn ratios(&self, has: bool, coefficients: &Coefficients) -> ByName {
         if !has {
             return ByName::default();
@@ -182,7 +183,7 @@ impl Outcome<'_> {
         ByName(ratios.filter(|(_, ratio)| ratio.is_finite()).collect())
     }
 
-    /// Adds what the coefficients of a solution are worth, its features taken as given.
+    /// Adds standard errors and intervals of the coefficients, for the given features.
     pub fn with_inference(&self, fitted: Fitted, solution: &Solution) -> Fitted {
         Fitted {
             inference: Some(Inference::of(
@@ -195,7 +196,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// Prices by the names of the features.
+    /// Returns prices by the names of the features.
     pub fn prices(&self, prices: &[Price]) -> Vec<Priced> {
         prices.iter().map(|price| self.priced(price)).collect()
     }
@@ -217,7 +218,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Columns of a model that others could stand for, with these.
+/// Returns the columns of a model that others could replace, with these others.
 pub fn twins(problem: &Problem, columns: &[usize]) -> Vec<(usize, Vec<usize>)> {
     let twins = columns.iter().map(|j| {
         let mut others = problem.twins(*j);
@@ -227,7 +228,7 @@ pub fn twins(problem: &Problem, columns: &[usize]) -> Vec<(usize, Vec<usize>)> {
     twins.filter(|(_, others)| !others.is_empty()).collect()
 }
 
-/// How a result was asked for.
+/// Records the settings of a request.
 pub fn asked(settings: &Settings) -> Asked {
     Asked {
         gap: settings.gap,

@@ -1,4 +1,4 @@
-//! What a model may look like beyond "at most k": from what a face asks to what the engine is told.
+//! Constraints on a model beyond "at most k": translates a face's request for the engine.
 
 mod request;
 #[cfg(test)]
@@ -24,17 +24,18 @@ struct Interval {
     upper: f64,
 }
 
-/// What is asked of the features, by their positions.
+/// Constraints on the features, by position.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     names: Vec<String>,
     asked: Constraints,
     included: Vec<usize>,
     free: Vec<usize>,
-    /// Those that were asked for, and products of columns that are no features, which heredity keeps out.
+    /// Columns that were excluded on request, and products whose factors are not
+    /// features, which heredity excludes.
     excluded: Vec<usize>,
     bounds: Vec<Interval>,
-    /// Those that were asked for come first.
+    /// Groups of columns; the requested ones come first.
     groups: Vec<Vec<usize>>,
     requested_groups: usize,
     factors: Vec<(usize, f64)>,
@@ -45,7 +46,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Finds the features that are named; a name that is none is an error.
+    /// Resolves the names of features; an unknown name is an error.
     pub fn new(request: &Request, known: &Known) -> Result<Self, RuleError> {
         let mut catalogue = Catalogue::new(known)?;
         let mut groups = Vec::new();
@@ -120,7 +121,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The levels of a column of text are one feature, unless they are grouped otherwise or in for free.
+    /// Makes the levels of each text column one feature, unless they are grouped otherwise or free.
     fn group_texts(&mut self, catalogue: &Catalogue, known: &Known) -> Result<(), RuleError> {
         for text in known.texts {
             let columns = catalogue.word(&text.name)?.to_vec();
@@ -146,7 +147,7 @@ impl Rules {
         self.groups.push(columns);
     }
 
-    /// Every product with its factors.
+    /// Adds the requirement that every product has its factors.
     fn inherit(&mut self, known: &Known) -> Result<(), RuleError> {
         if known.factors.is_empty() {
             return Err(RuleError::NoProducts);
@@ -164,7 +165,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The first thing that is said twice.
+    /// Returns the first contradiction in the request.
     pub fn clash(&self) -> Option<Clash<'_>> {
         let name = |j: &usize| self.names[*j].as_str();
         if let Some(j) = self.included.iter().find(|j| self.free.contains(j)) {
@@ -199,17 +200,17 @@ impl Rules {
         None
     }
 
-    /// What was asked, if anything was.
+    /// Returns the constraints, if there are any.
     pub fn asked(&self) -> Option<&Constraints> {
         (self.asked != Constraints::default()).then_some(&self.asked)
     }
 
-    /// The price of a feature whose factor is 1.
+    /// Returns the price of a feature whose factor is 1.
     pub fn l0_penalty(&self) -> f64 {
         self.l0_penalty
     }
 
-    /// The same rules with another price.
+    /// Returns these rules with another price.
     pub fn with_l0_penalty(&self, l0_penalty: f64) -> Self {
         Self {
             l0_penalty,
@@ -217,17 +218,17 @@ impl Rules {
         }
     }
 
-    /// The columns that are in every model and not in its support.
+    /// Returns the columns that are in every model but not in its support.
     pub fn free(&self) -> &[usize] {
         &self.free
     }
 
-    /// The columns that are in no model.
+    /// Returns the columns that are in no model.
     pub fn excluded(&self) -> &[usize] {
         &self.excluded
     }
 
-    /// The columns with coefficients of a model: its support, and what is in for free.
+    /// Returns the columns of a model that have coefficients: its support and the free columns.
     pub fn columns(&self, support: &[usize]) -> Vec<usize> {
         let mut columns = [support, &self.free].concat();
         columns.sort_unstable();
@@ -235,7 +236,7 @@ impl Rules {
         columns
     }
 
-    /// The name of the feature that a column leads.
+    /// Returns the name of the feature that a column leads.
     pub fn name(&self, leader: usize) -> &str {
         let name = &self.names[leader];
         let group = self
@@ -246,7 +247,7 @@ impl Rules {
         group.map_or(name, |group| &group.name)
     }
 
-    /// How many features k counts at most: columns, or groups of them.
+    /// Returns the largest number of features that k can count: columns, or groups of them.
     pub fn feature_count(&self) -> usize {
         let leaders = self.leaders();
         let children = self.requires.iter().flat_map(|(child, parents)| {
@@ -262,7 +263,7 @@ impl Rules {
             .count()
     }
 
-    /// How many features are in every model and counted in k.
+    /// Returns the number of features that are in every model and counted in k.
     pub fn included_count(&self) -> usize {
         let leaders = self.leaders();
         let chosen = [self.included.as_slice(), &self.free].concat();
@@ -271,7 +272,8 @@ impl Rules {
         chosen.difference(&free).count()
     }
 
-    /// The feature of each column. A group goes by the first of its columns that are not excluded; those go by themselves.
+    /// Returns the leader of each column's feature. A group's leader is its first column that is not excluded;
+    /// an excluded column leads itself.
     fn leaders(&self) -> Vec<usize> {
         let mut leaders: Vec<usize> = (0..self.names.len()).collect();
         for group in &self.groups {
@@ -283,7 +285,7 @@ impl Rules {
         leaders
     }
 
-    /// Asks it of a problem.
+    /// Applies these rules to a problem.
     pub fn apply(&self, mut builder: Builder) -> Builder {
         for j in &self.included {
             builder = builder.include(*j);
@@ -314,7 +316,7 @@ impl Rules {
     }
 }
 
-/// The features of some columns, with all that they bring.
+/// Returns the features of some columns, with all features that these bring in.
 fn with_all(
     leaders: &[usize],
     columns: &[usize],
@@ -334,7 +336,7 @@ fn with_all(
     }
 }
 
-/// The words of a request for the record; groups come when their columns are known.
+/// Converts a request to names for the record; groups are added when their columns are known.
 fn words(request: &Request, catalogue: &Catalogue) -> Constraints {
     let bounded = |bounds: &Bounds| Bounded {
         feature: catalogue.name(&bounds.feature),

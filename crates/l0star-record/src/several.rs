@@ -2,19 +2,20 @@
 
 use l0star::{Design, Problem, Solution};
 
-/// `intercept + Ax + o` on the rows of a problem, for each response.
+/// Computes `intercept + Ax + o` on the rows of a problem, for each response.
 pub fn scores(problem: &Problem, solution: &Solution) -> Vec<Vec<f64>> {
     on_rows(problem.design(), solution, &offsets(problem))
 }
 
-/// The offset of each response or class on the rows of a problem; empty where there are none.
+/// Returns the offset of each response or class on the rows of a problem; empty if there are none.
 pub fn offsets(problem: &Problem) -> Vec<Vec<f64>> {
     (0..problem.outputs())
         .filter_map(|r| problem.offset_of(r))
         .collect()
 }
 
-/// `intercept + Ax + o` on the rows of any design with the features of a solution, for each response; `offsets` may be empty.
+/// Computes `intercept + Ax + o` on the rows of any design with the features of a solution, for each
+/// response; `offsets` may be empty.
 pub fn on_rows(design: &Design, solution: &Solution, offsets: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let intercepts: Vec<f64> = solution.intercepts().collect();
     let features = solution.coefficients.len() / intercepts.len();
@@ -32,31 +33,31 @@ pub fn on_rows(design: &Design, solution: &Solution, offsets: &[Vec<f64>]) -> Ve
     each.collect()
 }
 
-/// The responses of these rows, one after the other, in the units of the data.
+/// Returns the responses of a problem's rows, one after the other, in the units of the data.
 pub fn rows(problem: &Problem) -> Vec<Vec<f64>> {
     (0..problem.outputs())
         .map(|r| problem.response_of(r))
         .collect()
 }
 
-/// The class of each row, from the indicators of all classes.
+/// Returns the class of each row, from the indicators of all classes.
 pub fn classes(indicators: &[Vec<f64>]) -> Vec<usize> {
     let rows = indicators.first().map_or(0, Vec::len);
     let class = |row: usize| indicators.iter().position(|own| own[row] == 1.0);
     (0..rows).map(|row| class(row).unwrap_or(0)).collect()
 }
 
-/// More classes are no classes: a column of numbers, or an identifier.
+/// Upper limit on the number of classes; a column with more is a number or an identifier.
 pub const MOST_CLASSES: usize = 100;
 
-/// `ln Σ e^z - z_y`.
+/// Computes `ln Σ e^z - z_y`.
 pub fn log_loss(scores: &[f64], class: usize) -> f64 {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|score| libm::exp(score - most)).sum();
     (most - scores[class]) + libm::log(sum)
 }
 
-/// The class of the highest score, the first of several.
+/// Returns the class of the highest score, the first of several.
 pub fn best(scores: &[f64]) -> usize {
     let (mut best, mut most) = (0, f64::NEG_INFINITY);
     for (class, score) in scores.iter().enumerate() {
@@ -67,9 +68,9 @@ pub fn best(scores: &[f64]) -> usize {
     best
 }
 
-/// `e^{z_c} / Σ e^z`.
+/// Computes `e^{z_c} / Σ e^z`.
 ///
-/// The exponentials are computed in software: those of the platform may differ in the last bit.
+/// The exponentials are computed in software, because those of the platform may differ in the last bit.
 pub fn probabilities(scores: &[f64]) -> Vec<f64> {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let shares: Vec<f64> = scores.iter().map(|score| libm::exp(score - most)).collect();

@@ -1,4 +1,5 @@
-//! [`StoreFile`]: a column store `.l0d` as the engine's design, with all that a model of it has to know of its columns.
+//! [`StoreFile`]: a column store (`.l0d`) as the engine's design, with everything that a model needs
+//! to know about its columns.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use l0star_data::{ColumnStore, DataError, Watch};
 
 use crate::moments::About;
 
-/// Columns in a file, and what they are.
+/// Columns in a file, with a description.
 #[derive(Clone, Debug)]
 pub struct StoreFile {
     columns: Arc<Columns>,
-    /// What they were made of.
+    /// How the columns were made.
     pub about: About,
 }
 
@@ -31,7 +32,7 @@ impl SharedColumns for Columns {
 }
 
 impl StoreFile {
-    /// Opens a file; `watch` is told how much of it has been checked.
+    /// Opens a file; `watch` receives how much of it has been checked.
     pub fn open(path: impl AsRef<Path>, watch: Watch<'_>) -> Result<Self, DataError> {
         let store = ColumnStore::open(path, watch)?;
         let about = match store.note() {
@@ -49,12 +50,12 @@ impl StoreFile {
         })
     }
 
-    /// The file itself.
+    /// Returns the column store.
     pub fn store(&self) -> &ColumnStore {
         &self.columns.0
     }
 
-    /// Some columns, in place.
+    /// Returns some columns as a design, in place.
     pub fn design(&self, columns: &[usize]) -> l0star::Result<Design> {
         let owner: Arc<dyn SharedColumns> = Arc::clone(&self.columns) as _;
         Design::shared(self.store().rows(), columns, owner)

@@ -1,4 +1,4 @@
-//! Models of hazards: whose columns they were fitted to, the baseline hazard, and survival probabilities.
+//! Models of hazards: the columns of their fit, the baseline hazard, and survival probabilities.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use l0star::Problem;
 use l0star::loss::{Joint, Loss, Rows};
 use serde::{Deserialize, Serialize};
 
-/// What a model of hazards needs beside its coefficients.
+/// The data that a model of hazards needs in addition to its coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Survival {
-    /// The column that says which times are those of events.
+    /// The column that marks which times are those of events.
     pub event: String,
-    /// The value of that column that marks an event; nothing where that is 1 or true.
+    /// The value of that column that marks an event; absent if it is 1 or true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_value: Option<String>,
-    /// How events at the same time were counted: `efron` or `breslow`.
+    /// How tied events were counted: `efron` or `breslow`.
     pub ties: String,
     /// The column of strata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,28 +23,29 @@ pub struct Survival {
     /// The column of entry times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
-    /// How many events there were.
+    /// Number of events.
     pub events: usize,
-    /// The mean score of the rows, by weight: hazard ratios compare rows with it.
+    /// The weighted mean score of the rows; hazard ratios compare rows with it.
     pub centre: f64,
-    /// The baseline of each stratum: that of a row whose score is the mean.
+    /// The baseline of each stratum, for a row whose score is the mean.
     pub baseline: Vec<Baseline>,
 }
 
 /// The cumulative hazard of a row whose score is the mean.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// The stratum; nothing where there is only one.
+    /// The stratum; absent if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stratum: Option<String>,
     /// The times of its events.
     pub times: Vec<f64>,
-    /// The cumulative hazard from each of them on.
+    /// The cumulative hazard from each of these times on.
     pub hazard: Vec<f64>,
 }
 
 impl Survival {
-    /// Adds to the names of columns what coefficients say of hazards. `strata`: the names of the strata, by their numbers.
+    /// Adds the centre and the baseline hazards that follow from the coefficients. `strata`: the names
+    /// of the strata, by number.
     pub fn with_baseline(self, problem: &Problem, coefficients: &[f64], strata: &[String]) -> Self {
         let mut scores = scores(problem, coefficients, 0.0);
         let weights = problem.shares();
@@ -67,18 +68,19 @@ impl Survival {
         }
     }
 
-    /// The hazard of a row with this score as a multiple of that of one with the mean score.
+    /// Returns the hazard of a row with this score relative to that of a row with the mean score.
     pub fn ratio(&self, score: f64) -> f64 {
         libm::exp(score - self.centre)
     }
 
-    /// The probability that a row with this score has no event up to a time; `None` for a stratum that the model has not seen.
+    /// Returns the probability that a row with this score has no event up to a time;
+    /// `None` for an unknown stratum.
     pub fn probability(&self, stratum: Option<&str>, score: f64, time: f64) -> Option<f64> {
         let of = |own: &&Baseline| own.stratum.as_deref() == stratum;
         let baseline = self.baseline.iter().find(of)?;
         let at = baseline.times.partition_point(|own| *own <= time);
         let hazard = at.checked_sub(1).map_or(0.0, |at| baseline.hazard[at]);
-        // No hazard at all stays none, whatever it is multiplied by.
+        // A hazard of zero stays zero, whatever its factor.
         Some(if hazard == 0.0 {
             1.0
         } else {
@@ -87,7 +89,7 @@ impl Survival {
     }
 }
 
-/// `intercept + Ax + o` on the rows of a problem.
+/// Computes `intercept + Ax + o` on the rows of a problem.
 pub fn scores(problem: &Problem, coefficients: &[f64], intercept: f64) -> Vec<f64> {
     let mut scores = match problem.offset() {
         Some(offset) => offset.to_vec(),
@@ -100,8 +102,8 @@ pub fn scores(problem: &Problem, coefficients: &[f64], intercept: f64) -> Vec<f6
     scores
 }
 
-/// A loss that couples rows on those of positive weight, with their scores; `None` for any other loss, or where these rows
-/// cannot be compared.
+/// Binds a loss that couples rows to the rows of positive weight, and returns it with their scores; `None` for
+/// any other loss, or if these rows cannot be compared.
 pub fn bound(
     loss: &dyn Loss,
     z: &[f64],
@@ -127,8 +129,8 @@ pub fn bound(
     Some((joint, kept(z)))
 }
 
-/// What rows are dealt by where each part should have its share of both kinds: labels, or events (1) and other times (-1), if
-/// there are two of each.
+/// Returns the values by which rows are dealt so that each part has its share of both kinds: labels, or events
+/// (1) and other times (-1) if there are at least two of each.
 pub fn kinds<'a>(response: &'a [f64], events: &[bool], has_labels: bool) -> (Cow<'a, [f64]>, bool) {
     let count = |kind: bool| events.iter().filter(|event| **event == kind).count();
     if count(true) < 2 || count(false) < 2 {

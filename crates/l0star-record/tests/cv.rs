@@ -1,4 +1,5 @@
-//! Cross-validation finds what separate fits on the folds find, and what cuts it off leaves no scores.
+//! Cross-validation finds the same models as separate fits on the folds, and searches that
+//! are cut off have no scores.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -21,7 +22,7 @@ struct Data {
 }
 
 impl Data {
-    /// Two columns that count, and three that do not.
+    /// Two columns that affect the response, and three that do not.
     fn new() -> Self {
         let entry = |i: usize, j: usize| ((i * (2 * j + 3) + j * j) as f64 * 0.7).sin();
         let values = (0..COLUMNS).flat_map(|j| (0..ROWS).map(move |i| entry(i, j)));
@@ -118,7 +119,7 @@ fn scores_are_those_of_separate_fits() {
             assert!((found - expected).abs() <= 1e-9 * expected, "{at}, {fold}");
         }
     }
-    // Two columns make the response, with a ridge that leaves them alone.
+    // Two columns make up the response, and the chosen ridge hardly changes their coefficients.
     let choice = choose(&tally, false, Rule::OneSe).unwrap();
     let chosen = &tally.candidates[choice.chosen];
     assert_eq!((chosen.k, chosen.ridge), (2, RIDGES[0]));

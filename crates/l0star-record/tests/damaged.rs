@@ -1,4 +1,4 @@
-//! Damaged model files: whatever stands in them, the reader answers with a model or an error. It does not panic.
+//! Damaged model files: whatever they contain, the reader returns a model or an error. It does not panic.
 
 #[path = "../../l0star-data/tests/samples/damage.rs"]
 mod damage;
@@ -37,6 +37,6 @@ fn no_damaged_model_brings_the_reader_down() {
             }
         }
     }
-    // Both answers are exercised.
+    // Both outcomes occur.
     assert!(read > 50 && refused > 50, "{read} read, {refused} refused");
 }

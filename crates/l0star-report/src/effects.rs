@@ -1,4 +1,4 @@
-//! What the coefficients mean, in words, and what they are worth, as a table.
+//! The coefficients in words, and as a table with prices and standard errors.
 
 use l0star_record::Model;
 use l0star_record::fields::{Fitted, Numbers, Priced};
@@ -8,12 +8,12 @@ use crate::face::Face;
 use crate::proof::{self, Cost};
 use crate::text::significant;
 
-/// More sentences are no longer read.
+/// Upper limit on the sentences, since nobody reads more.
 const MOST_SENTENCES: usize = 12;
 
-/// What one standard deviation more of each feature does, the largest effects first.
+/// Returns sentences on the effect of one standard deviation of each feature, the largest effects first.
 ///
-/// With several responses there are none: the table of coefficients says what each does.
+/// There are none with several responses: the table of coefficients shows what each does.
 pub fn sentences(model: &Model) -> Vec<String> {
     let fitted = &model.fitted;
     if !fitted.outputs().is_empty() {
@@ -40,7 +40,7 @@ pub fn sentences(model: &Model) -> Vec<String> {
     effects.iter().take(MOST_SENTENCES).map(sentence).collect()
 }
 
-/// What a change of the linear predictor is.
+/// Describes a change of the linear predictor.
 fn change(model: &Model, effect: f64) -> String {
     let signed = |value: f64| {
         let sign = if value > 0.0 { "+" } else { "−" };
@@ -63,17 +63,17 @@ fn change(model: &Model, effect: f64) -> String {
     }
 }
 
-/// The coefficients with all that is known of them.
+/// A table of the coefficients, with their prices and standard errors if known.
 pub struct Table {
     /// The titles of the columns of numbers.
     pub titles: Vec<String>,
-    /// A name and its numbers; an empty text where there is none.
+    /// Names with their numbers; an empty text stands for an absent number.
     pub rows: Vec<(String, Vec<String>)>,
-    /// What the numbers do not say.
+    /// Notes that complete the numbers.
     pub notes: Vec<String>,
 }
 
-/// The table of `explain --table`.
+/// Returns the table of `explain --table`.
 pub fn table(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
     if !fitted.outputs().is_empty() {
@@ -123,8 +123,8 @@ pub fn table(model: &Model, face: Face) -> Table {
     }
 }
 
-/// The coefficients of several responses: a column for each, and one for prices where these are known. With standard errors a row for
-/// each feature and response.
+/// Returns the coefficients of several responses: one column for each, and one for prices if they are known.
+/// With standard errors, there is one row for each feature and response.
 fn by_response(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
     if let Some(inference) = fitted
@@ -157,7 +157,7 @@ fn by_response(model: &Model, face: Face) -> Table {
     }
 }
 
-/// What is known of each coefficient of several responses.
+/// Returns one row for each coefficient of several responses, with its standard error and interval.
 fn each_response(model: &Model, inference: &Inference, face: Face) -> Table {
     let fitted = &model.fitted;
     let has_prices = fitted.prices.is_some();
@@ -198,7 +198,7 @@ fn each_response(model: &Model, inference: &Inference, face: Face) -> Table {
     }
 }
 
-/// The price of doing without the feature that a column belongs to.
+/// Returns the price of excluding the feature that a column belongs to.
 fn price<'a>(model: &'a Model, name: &str) -> Option<&'a Priced> {
     let group = model.constraints().and_then(|asked| {
         let mut groups = asked.groups.iter();
@@ -221,7 +221,7 @@ fn cost(price: &Priced) -> String {
     }
 }
 
-/// What standard errors and intervals are about, and what they are not.
+/// Explains what standard errors and intervals mean, and what they do not.
 pub fn notes(model: &Model, face: Face) -> Vec<String> {
     let fitted = &model.fitted;
     let mut notes = Vec::new();
@@ -252,7 +252,7 @@ pub fn notes(model: &Model, face: Face) -> Vec<String> {
     notes
 }
 
-/// That the coefficients are those without the ridge.
+/// States that the coefficients are those of the refit without the ridge, if they are.
 pub fn refit(fitted: &Fitted) -> Option<String> {
     fitted.refit.then(|| {
         "The coefficients are those of a second fit of the chosen features without the ridge. Objective, bound and proof are about the choice, which was made with the ridge.".to_owned()

@@ -1,4 +1,4 @@
-//! A model explained in words: what was asked, what is proved and how, and what that rests on.
+//! Explains a model in words: what was asked, what is proved and how, and what the result rests on.
 
 use std::fmt::Write;
 
@@ -13,29 +13,29 @@ use crate::proof::{Proof, bounded};
 use crate::text::significant;
 use crate::{effects, quality, stability};
 
-/// The heading of the part about how good the model is.
+/// Heading of the section on the quality of the model.
 pub const QUALITY: &str = "How good it is";
 
-/// The heading of the part about what the coefficients mean.
+/// Heading of the section on the meaning of the coefficients.
 pub const EFFECTS: &str = "What it says";
 
-/// The heading of the part about the resamples.
+/// Heading of the section on the resamples.
 pub const STABILITY: &str = "How stable the choice is";
 
-/// A part of an explanation.
+/// A section of an explanation.
 pub struct Section {
-    /// Its heading.
+    /// Heading of the section.
     pub title: &'static str,
-    /// Its text; some paragraphs are code ([`is_code`]).
+    /// Text of the section; some paragraphs are code ([`is_code`]).
     pub paragraphs: Vec<String>,
 }
 
-/// Whether a paragraph is a command or a call in Python.
+/// Whether a paragraph is a command or a Python call.
 pub fn is_code(paragraph: &str) -> bool {
     paragraph.starts_with("l0star ") || paragraph.starts_with("l0star.")
 }
 
-/// The explanation, without the table of coefficients.
+/// Returns the explanation, without the table of coefficients.
 pub fn sections(model: &Model, face: Face) -> Vec<Section> {
     let section = |title, paragraphs| Section { title, paragraphs };
     let proof = Proof::of(&model.fitted);
@@ -71,13 +71,13 @@ fn asked(model: &Model) -> Vec<String> {
     paragraphs
 }
 
-/// Names in quotes, separated by commas.
+/// Formats names in quotes, separated by commas.
 fn quoted(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     names.join(", ")
 }
 
-/// The constraints on the features, one sentence each.
+/// Describes the constraints on the features, one sentence each.
 fn rules(asked: &Constraints) -> Vec<String> {
     let mut said = Vec::new();
     for Group { name, columns } in &asked.groups {
@@ -135,7 +135,7 @@ fn rules(asked: &Constraints) -> Vec<String> {
     said
 }
 
-/// Which features could stand for chosen ones, a sentence for each of these.
+/// Lists the features that could replace chosen ones, one sentence per chosen feature.
 pub fn twins(fitted: &Fitted) -> Vec<String> {
     let sentence = |(feature, others): (&String, &Vec<String>)| {
         let names = quoted(others);
@@ -217,7 +217,7 @@ fn formula(model: &Model) -> String {
     };
     let of_rows = match &model.survival {
         None => format!("{mean} over the rows of {loss}"),
-        // A loss of all rows at once.
+        // This loss couples all rows.
         Some(own) => {
             let rows = match &model.weights {
                 Some(column) => format!("the sum of the weights '{column}'"),
@@ -320,7 +320,7 @@ fn how(model: &Model) -> Vec<String> {
     ]
 }
 
-/// `C(d, k)`: in full while that is short, else as a power of ten.
+/// Formats `C(d, k)`: in full if it is short, otherwise as a power of ten.
 pub fn supports(d: usize, k: usize) -> String {
     let k = k.min(d - k.min(d));
     let mut exact: Option<u128> = Some(1);
@@ -342,7 +342,7 @@ pub fn supports(d: usize, k: usize) -> String {
 
 fn rests_on(model: &Model) -> Vec<String> {
     let data = &model.data;
-    // Python does not hash: the numbers are in the user's hands.
+    // The Python package does not hash: the user holds the data.
     let hash = if data.hash.is_empty() {
         ".".to_owned()
     } else {
@@ -385,7 +385,7 @@ fn rests_on(model: &Model) -> Vec<String> {
     paragraphs
 }
 
-/// How the columns of text that the model uses are encoded.
+/// Describes how the text columns of the model are encoded.
 fn texts(model: &Model) -> Vec<String> {
     let mut columns: Vec<&str> = Vec::new();
     for indicator in &model.indicators {

@@ -1,6 +1,6 @@
-//! [`Face`]: what is called how.
+//! [`Face`]: the names of options in the command and in Python.
 
-/// Who speaks: the same options have other names in the command and in Python.
+/// The interface that a text is for: the command and Python have different names for the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Face {
     /// `l0star fit --no-standardize …`
@@ -10,7 +10,7 @@ pub enum Face {
 }
 
 impl Face {
-    /// The first for the command, the second for Python.
+    /// Returns the first text for the command, the second for Python.
     fn pick(self, command: &'static str, python: &'static str) -> &'static str {
         match self {
             Self::Command => command,
@@ -18,34 +18,34 @@ impl Face {
         }
     }
 
-    /// What applies the ridge to columns as they are.
+    /// Returns the option that applies the ridge to columns as they are.
     pub fn unstandardized(self) -> &'static str {
         self.pick("--no-standardize", "standardize=False")
     }
 
-    /// What leaves a column out.
+    /// Returns the option that excludes a column.
     pub fn leave_out(self) -> &'static str {
         self.pick("--drop", "exclude")
     }
 
-    /// What asks for a proof.
+    /// Returns the option that requests a proof.
     pub fn exact(self) -> &'static str {
         self.pick("--method best-first", "method=\"best-first\"")
     }
 
-    /// What sets the ridge to a number.
+    /// Returns the option that sets the ridge to a number.
     pub fn ridge(self, ridge: f64) -> String {
         let option = self.pick("--ridge ", "ridge=");
         format!("{option}{ridge}")
     }
 
-    /// What sets the ridges of cross-validation to a number.
+    /// Returns the option that sets the ridges of cross-validation to a number.
     pub fn ridges(self, ridge: f64) -> String {
         let option = self.pick("--ridge ", "ridges=");
         format!("{option}{ridge}")
     }
 
-    /// What bounds coefficients: those that are known, and those that are assumed.
+    /// Returns the options that bound coefficients: by known bounds, and by an assumption.
     pub fn bounds(self) -> &'static str {
         self.pick(
             "--bounds, --assume-max-coefficient",
@@ -53,32 +53,32 @@ impl Face {
         )
     }
 
-    /// What goes on with a search.
+    /// Returns the option that resumes a search.
     pub fn resume(self) -> &'static str {
         self.pick("--resume", "resume")
     }
 
-    /// What is repeatable bit for bit.
+    /// Returns the option that makes a run repeatable bit for bit.
     pub fn one_thread(self) -> &'static str {
         self.pick("--threads 1", "n_jobs=1")
     }
 
-    /// What shows how the choice of features varies with the rows.
+    /// Returns the tool that shows how the choice of features varies with the rows.
     pub fn stability(self) -> &'static str {
         self.pick("l0star stability", "l0star.stability")
     }
 
-    /// What keeps rows aside to measure a model on.
+    /// Returns the option that holds out rows to measure a model on.
     pub fn holdout(self) -> &'static str {
         self.pick("--holdout 20%", "holdout=0.2")
     }
 
-    /// What tells how well a model does on rows that it has not seen.
+    /// Returns the tool that estimates how well a model predicts new rows.
     pub fn validation(self) -> &'static str {
         self.pick("l0star cv", "cross-validation")
     }
 
-    /// Where the models of a list are.
+    /// Returns the beginning of a sentence on where the models of a list are.
     pub fn list(self) -> &'static str {
         self.pick("The file lists", "The result lists")
     }

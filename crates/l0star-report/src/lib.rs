@@ -1,21 +1,22 @@
-//! Text and HTML output that the command and the Python package share: warnings about data, explanations and reports.
+//! Text and HTML output that the command and the Python package share: warnings about data,
+//! explanations and reports.
 //!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`face`] | the command or the Python package: what an option is called |
+//! | [`face`] | names of options in the command and in the Python package |
 //! | [`width`] | text in the columns of a terminal |
-//! | [`text`] | numbers and names as they stand in a text |
-//! | [`troubles`] | columns that a fit cannot take as they are, each with the option that handles it |
-//! | [`prices`] | in which order prices are shown |
-//! | [`moments`] | what the means and deviations of columns warn of |
-//! | [`warnings`] | what a user should know of the data before they believe a model |
+//! | [`text`] | numbers and names as they appear in a text |
+//! | [`troubles`] | columns that a fit cannot use as they are, each with the option that handles it |
+//! | [`prices`] | the order in which prices are shown |
+//! | [`moments`] | warnings that follow from the means and deviations of columns |
+//! | [`warnings`] | warnings about the data before a model is fitted |
 //! | [`proof`] | every sentence about what is proved |
-//! | [`quality`] | how good a model is, in words |
-//! | [`effects`] | what coefficients mean and are worth |
-//! | [`stability`] | how stable the choice of features is, in words |
-//! | [`outlook`] | whether a search is likely to end, and what would help |
+//! | [`quality`] | the quality of a model, in words |
+//! | [`effects`] | the meaning and precision of coefficients |
+//! | [`stability`] | the stability of the choice of features, in words |
+//! | [`outlook`] | whether a search is likely to finish, and what would help |
 //! | [`explain`] | what was asked, found and proved, in words |
 //! | [`export`] | a model as SQL or as Python code |
 //! | [`page`] | `--report`: the result as one HTML page |

@@ -1,4 +1,4 @@
-//! What the means and deviations of columns warn of.
+//! Warnings that follow from the means and deviations of columns.
 
 use l0star::Design;
 use l0star::problem::ColumnStats;
@@ -7,40 +7,40 @@ use l0star_data::generate::rng::Stream;
 use crate::face::Face;
 use crate::text::{clip, significant};
 
-/// Scales further apart than this make the ridge unfair.
+/// Ratio of scales above which the ridge treats columns too differently.
 pub const FAR_APART: f64 = 1e3;
-/// A message names as many columns.
+/// Upper limit on the columns that a message names.
 const NAMED: usize = 5;
-/// The search for copies ends after so many.
+/// Number of pairs at which the search for copies ends.
 const MOST_PAIRS: usize = 100;
-/// Columns that agree to this are the same.
+/// Tolerance within which columns are equal.
 const SAME: f64 = 1e-9;
-/// Columns with a larger correlation are nearly the same.
+/// Correlation above which columns are nearly equal.
 const NEARLY: f64 = 0.9999;
-/// Among more columns than this, near copies are not looked for.
+/// Upper limit on the columns among which near copies are searched.
 const MOST_COMPARED: usize = 4000;
-/// Random directions in which near copies have to agree before they are compared.
+/// Number of random directions in which near copies must agree before they are compared.
 const PROBES: usize = 4;
 
-/// The data, and what is asked of them.
+/// The data of a fit, and the settings that matter for warnings.
 #[derive(Debug, Clone, Copy)]
 pub struct Data<'a> {
     /// The features, without a column for the intercept, on their own scale.
     pub design: &'a Design,
-    /// Their names.
+    /// Names of the features.
     pub names: &'a [String],
     /// Weights of the rows.
     pub weights: Option<&'a [f64]>,
-    /// How many features there are to choose from; a group is one.
+    /// Number of features to choose from; a group is one.
     pub features: usize,
     /// Whether an intercept is fitted.
     pub intercept: bool,
-    /// Whether columns are divided by their deviations.
+    /// Whether columns are divided by their standard deviations.
     pub standardize: bool,
 }
 
 impl Data<'_> {
-    /// The rows that count.
+    /// Returns the number of rows of positive weight.
     pub(crate) fn rows(&self) -> usize {
         self.weights.map_or(self.design.rows(), |weights| {
             weights.iter().filter(|weight| **weight > 0.0).count()
@@ -48,7 +48,7 @@ impl Data<'_> {
     }
 }
 
-/// Columns that never change, which an intercept makes useless.
+/// Warns about constant columns, which an intercept makes useless.
 pub fn constant(moments: &[ColumnStats], data: &Data, face: Face) -> Option<String> {
     let Data {
         names, intercept, ..
@@ -71,7 +71,7 @@ pub fn constant(moments: &[ColumnStats], data: &Data, face: Face) -> Option<Stri
     })
 }
 
-/// Scales so different that the ridge decides by them.
+/// Warns about scales that differ so much that they decide the effect of the ridge.
 pub fn far_apart(moments: &[ColumnStats], names: &[String], face: Face) -> Option<String> {
     let varying = || (0..names.len()).filter(|&j| !moments[j].is_constant && moments[j].sd > 0.0);
     let by_sd = |a: &usize, b: &usize| moments[*a].sd.total_cmp(&moments[*b].sd);
@@ -88,7 +88,7 @@ pub fn far_apart(moments: &[ColumnStats], names: &[String], face: Face) -> Optio
     })
 }
 
-/// Columns that are a multiple of another one, up to a constant when there is an intercept.
+/// Warns about columns that are a multiple of another one, up to a constant if there is an intercept.
 pub fn copies(moments: &[ColumnStats], data: &Data) -> Option<String> {
     let Data {
         design,
@@ -97,8 +97,8 @@ pub fn copies(moments: &[ColumnStats], data: &Data) -> Option<String> {
         intercept,
         ..
     } = *data;
-    // Each column is centred, brought to unit size and multiplied by the same random numbers: copies give the same
-    // number up to its sign, so that only neighbours in order of it need a closer look.
+    // Each column is centred, scaled to unit size and multiplied by the same random numbers. Copies then give
+    // the same number up to its sign, so only neighbours in this order need a comparison.
     let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
     let mut random = Stream::new(1);
     let probe: Vec<f64> = (0..design.rows())
@@ -126,7 +126,7 @@ pub fn copies(moments: &[ColumnStats], data: &Data) -> Option<String> {
         };
         let rows = merged(design.entries(a), design.entries(b));
         let mut rows = rows.filter(|(row, _, _)| counts(*row));
-        // Rows that neither column stores are all alike.
+        // All rows that neither column stores are alike.
         (!design.is_sparse() || compare(0.0, 0.0)) && rows.all(|(_, x, y)| compare(x, y))
     };
     let close = |pair: &&[(f64, usize)]| {
@@ -156,7 +156,8 @@ pub fn copies(moments: &[ColumnStats], data: &Data) -> Option<String> {
     ))
 }
 
-/// Pairs of columns whose correlation is above 0.9999 (without an intercept: their cosine), but which are no copies.
+/// Warns about pairs of columns whose correlation (without an intercept: their cosine) is above 0.9999,
+/// but which are not copies.
 pub fn near_copies(moments: &[ColumnStats], data: &Data, face: Face) -> Option<String> {
     let Data {
         design,
@@ -179,7 +180,7 @@ pub fn near_copies(moments: &[ColumnStats], data: &Data, face: Face) -> Option<S
             weights.iter().map(|weight| weight / total).collect()
         }
     };
-    // Random directions: the distance of two columns of unit size shows in each of them.
+    // In each random direction, columns of unit size that are far apart are likely to differ.
     let mut random = Stream::new(2);
     let probes: [Vec<f64>; PROBES] = std::array::from_fn(|_| {
         shares
@@ -202,7 +203,7 @@ pub fn near_copies(moments: &[ColumnStats], data: &Data, face: Face) -> Option<S
         marks.push((std::array::from_fn(|at| dot(&values, &probes[at])), j));
     }
     marks.sort_by(|a, b| a.0[0].abs().total_cmp(&b.0[0].abs()));
-    // Four deviations of the difference of two such marks.
+    // Four standard deviations of the difference of two such projections.
     let room = 4.0 * (2.0 * (1.0 - NEARLY) / rows as f64).sqrt();
     let mut found: Vec<(f64, usize, usize)> = Vec::new();
     for (at, (own, a)) in marks.iter().enumerate() {
@@ -236,7 +237,7 @@ pub fn near_copies(moments: &[ColumnStats], data: &Data, face: Face) -> Option<S
     ))
 }
 
-/// The rows that one of two columns stores, in order, with the values of both.
+/// Returns the rows that at least one of two columns stores, in order, with the values of both.
 fn merged(
     a: impl Iterator<Item = (usize, f64)>,
     b: impl Iterator<Item = (usize, f64)>,
@@ -252,7 +253,7 @@ fn merged(
     })
 }
 
-/// `column 'a'`, or `3 columns ('a', 'b', 'c')`.
+/// Names columns: `column 'a'`, or `3 columns ('a', 'b', 'c')`.
 pub fn named(columns: &[usize], names: &[String]) -> String {
     let shown = columns.iter().take(NAMED);
     let mut list: Vec<String> = shown
@@ -335,7 +336,7 @@ mod tests {
             near_copies(&moments, &data(&design, &names, None), Face::Command)
         };
         let found = warning(near(0.005)).unwrap();
-        // The column and its exact copy are both near it, and no near copies of each other.
+        // The column and its exact copy are both close to it, but are not near copies of each other.
         assert!(
             found.contains("'x2'") && found.contains("1 other pair)"),
             "{found}"
@@ -359,7 +360,7 @@ mod tests {
         };
         let all = found(None);
         assert!(all.contains("'x0' and 'x1'; which"), "{all}");
-        // Of the rows that count the third is a copy too.
+        // On the rows of positive weight, the third column is a copy as well.
         let some = found(Some(&[0.0, 0.0, 1.0, 1.0, 1.0, 1.0]));
         assert!(some.contains("'x2'"), "{some}");
     }

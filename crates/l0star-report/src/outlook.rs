@@ -1,4 +1,5 @@
-//! [`Outlook`]: whether a search is likely to end, from how its bound has moved so far; and what is said of several that were not.
+//! [`Outlook`]: whether a search is likely to finish, judged by the progress of its bound, and messages
+//! about searches that are not.
 
 use l0star::Problem;
 use l0star::search::Event;
@@ -7,25 +8,26 @@ use l0star_record::cv::{Axis, Tally};
 
 use crate::face::Face;
 
-/// Nothing is said of a search in its first seconds …
+/// Seconds from the start during which nothing is said about a search.
 const EARLY: f64 = 10.0;
-/// … nor of one that would end within so many times what it has taken, at the pace of its second half. Bounds slow down, so that
-/// it would take longer than that.
+/// Multiple of its running time beyond which a proof counts as hopeless, at the pace of the second half of the
+/// search. Bounds slow down, so the proof would take even longer.
 const HOPELESS: f64 = 100.0;
-/// More than an estimate needs.
+/// Upper limit on the points, more than an estimate needs.
 const MOST: usize = 512;
 
-/// How the gap of a search has become smaller.
+/// The decrease of a search's gap over time.
 #[derive(Debug, Clone, Default)]
 pub struct Outlook {
-    /// Seconds, and the gap as a share of the objective, in the order of time.
+    /// Seconds, and the gap as a share of the objective, ordered by time.
     points: Vec<(f64, f64)>,
-    /// The least time between two points: it doubles when there are too many.
+    /// Minimum time between two points, which doubles when there are too many.
     pause: f64,
 }
 
 impl Outlook {
-    /// From rows of (seconds, objective, lower bound, nodes), NaN where nothing was known, the end last.
+    /// Creates an outlook from rows of (seconds, objective, lower bound, nodes), ordered by time,
+    /// with NaN for unknown values.
     pub fn of(rows: impl IntoIterator<Item = [f64; 4]>) -> Self {
         let mut outlook = Self::default();
         for [seconds, objective, lower_bound, _] in rows {
@@ -34,7 +36,7 @@ impl Outlook {
         outlook
     }
 
-    /// Takes what a search says.
+    /// Records an event of a search.
     pub fn hear(&mut self, event: &Event) {
         self.add(event.seconds, event.objective, event.lower_bound);
     }
@@ -56,7 +58,7 @@ impl Outlook {
         }
     }
 
-    /// How many seconds the proof would take at least, where that is hopelessly many.
+    /// Returns the seconds that the proof would take at least, if they are hopelessly many.
     pub fn hopeless(&self) -> Option<f64> {
         let (now, gap) = *self.points.last()?;
         let half = self.points.iter().rev().find(|(at, _)| *at <= 0.5 * now)?;
@@ -68,7 +70,8 @@ impl Outlook {
         (left > HOPELESS * now).then_some(left)
     }
 
-    /// The same in words, with what would help; nothing where there is hope. `ridge` is that of the problem.
+    /// Describes a hopeless search and what would help; `None` if there is hope.
+    /// `ridge` is that of the problem.
     pub fn words(&self, problem: &Problem, ridge: f64, face: Face) -> Option<String> {
         let seconds = self.hopeless()?;
         let larger = problem.stronger_ridge(ridge);
@@ -81,8 +84,8 @@ impl Outlook {
     }
 }
 
-/// The searches of cross-validation that were stopped and were not likely to end, in words, with what would help; nothing where
-/// there are none.
+/// Describes the searches of cross-validation that were stopped and unlikely to finish, and what would help;
+/// `None` if there are none.
 pub fn of_folds(tally: &Tally, face: Face) -> Option<String> {
     let (count, searches, easiest) = tally.hopeless()?;
     let (proofs, each) = match count {
@@ -102,7 +105,7 @@ pub fn of_folds(tally: &Tally, face: Face) -> Option<String> {
     ))
 }
 
-/// A time that is far away.
+/// Formats a time that is far away.
 fn span(seconds: f64) -> String {
     const DAY: f64 = 24.0 * 3600.0;
     match seconds {
@@ -118,7 +121,7 @@ fn span(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    /// A search whose gap falls like this with time, seen every tenth of a second.
+    /// Creates the outlook of a search whose gap follows `gap` over time, observed every tenth of a second.
     fn after(seconds: usize, gap: impl Fn(f64) -> f64) -> Outlook {
         let rows = (1..=10 * seconds).map(|i| {
             let at = 0.1 * i as f64;
@@ -129,13 +132,13 @@ mod tests {
 
     #[test]
     fn a_bound_that_hardly_moves_is_hopeless_and_one_that_moves_is_not() {
-        // Done after 60 seconds, or after 3000.
+        // These would finish after 60 seconds and after 3000 seconds.
         assert_eq!(after(30, |t| 1.0 - t / 60.0).hopeless(), None);
         assert_eq!(after(40, |t| 1.0 - t / 3000.0).hopeless(), None);
         let slow = after(40, |t| 1.0 - t / 1e6).hopeless().unwrap();
         assert!((slow / 1e6 - 1.0).abs() < 0.1, "{slow}");
         assert_eq!(after(40, |_| 0.8).hopeless(), Some(f64::INFINITY));
-        // Fast at first, then hardly at all.
+        // Fast at first, then hardly any progress.
         assert!(after(40, |t| 0.5 + 0.5 * (-t).exp()).hopeless().is_some());
     }
 
@@ -147,7 +150,7 @@ mod tests {
             Outlook::of([[20.0, f64::NAN, f64::NAN, 0.0]]).hopeless(),
             None
         );
-        // Many events take little memory and give the same answer.
+        // Many events take little memory and lead to the same answer.
         let many = after(4000, |t| 1.0 - t / 1e7);
         assert!(many.points.len() <= MOST && many.hopeless().is_some());
     }

@@ -1,10 +1,10 @@
-//! In which order prices are shown.
+//! The order in which prices are shown.
 
 use std::cmp::Ordering;
 
 use l0star_record::fields::Priced;
 
-/// The chosen ones first, the dearest on top; then the others, the cheapest on top.
+/// Orders prices: the chosen features first, the most expensive on top; then the others, the cheapest on top.
 pub fn ordered(prices: &[Priced]) -> Vec<&Priced> {
     let cost = |price: &Priced| price.cost.unwrap_or(f64::INFINITY);
     let order = |a: &&Priced, b: &&Priced| match (a.chosen, b.chosen) {

@@ -1,7 +1,7 @@
-//! [`Proof`]: every sentence about what is proved of a result.
+//! [`Proof`]: every sentence about what is proved for a result.
 //!
-//! Headlines, explanations, pages and the Python package take their claims from here, and each claim follows from the status
-//! and the certified bound. Without a bound nothing is claimed, whatever the status says.
+//! Headlines, explanations, pages and the Python package take their claims from here, and each claim follows
+//! from the status and the certified bound. Without a bound nothing is claimed, whatever the status is.
 
 use l0star::Status;
 use l0star_data::counted;
@@ -10,45 +10,46 @@ use l0star_record::fields::{Assumption, Fitted, List, OfMoments, Priced};
 use crate::face::Face;
 use crate::text::{at_least, percent_down, percent_up, significant};
 
-/// A bound below this share of the objective is told as a share, not as a distance to the optimum.
+/// Share of the objective below which a bound is reported as a share, and not as a distance to the optimum.
 const TELLING: f64 = 0.5;
 
-/// The bounds of a cost differ by at most this share of the objective when all that it depends on is optimal.
+/// Largest difference of a cost's bounds, as a share of the objective, if everything that the
+/// cost depends on is optimal.
 const ROUNDING: f64 = 1e-8;
 
-/// What is known of a result.
+/// The proved facts of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Proof<'a> {
-    /// `None` for a word that this version does not know.
+    /// The status; `None` for a word that this version does not know.
     status: Option<Status>,
     k: usize,
     objective: f64,
-    /// `None` without a certificate.
+    /// The certified bound; `None` without a certificate.
     lower_bound: Option<f64>,
     method: &'a str,
-    /// Whether the objective has the prices of the features.
+    /// Whether the objective includes the prices of the features.
     is_penalised: bool,
-    /// What was assumed and not proved.
+    /// The assumption, if there is one.
     assumption: Option<Assumption>,
-    /// The moments that the fit is to, where rows are not known.
+    /// The moments that were fitted, if there are no rows.
     moments: Option<OfMoments>,
 }
 
-/// How far the proof has come.
+/// Progress of the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// No model is better.
     Optimal,
-    /// No model is better by more than the gap that was allowed.
+    /// No model is better by more than the allowed gap.
     Enough,
-    /// The bound holds, but this ended the search before it had proved what was asked.
+    /// The bound holds, but this stopped the search before the requested proof was complete.
     Short(&'static str),
     /// There is no certificate.
     Nothing,
 }
 
 impl<'a> Proof<'a> {
-    /// Of a result that scripts read.
+    /// Creates a proof from the fields of a result.
     pub fn of(fitted: &'a Fitted) -> Self {
         Self {
             status: fitted.status.parse().ok(),
@@ -62,7 +63,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Of the numbers and words of a result without prices and assumptions; `status` and `method` as the engine calls them.
+    /// Creates a proof from numbers and words, without prices and assumptions; `status` and
+    /// `method` are the engine's words.
     pub fn new(
         status: &str,
         k: usize,
@@ -82,7 +84,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Where the objective has the prices of the features, and where something was assumed.
+    /// Adds the price of a feature and an assumption.
     pub fn given(self, l0_penalty: f64, assumption: Option<Assumption>) -> Self {
         Self {
             is_penalised: l0_penalty > 0.0,
@@ -91,7 +93,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Where the fit is to moments.
+    /// Adds the moments, for a fit to moments.
     pub fn of_moments(self, moments: Option<OfMoments>) -> Self {
         Self { moments, ..self }
     }
@@ -110,17 +112,17 @@ impl<'a> Proof<'a> {
         self.standing() == Standing::Optimal
     }
 
-    /// Whether all that was asked is proved.
+    /// Whether the requested proof is complete.
     pub fn is_complete(&self) -> bool {
         matches!(self.standing(), Standing::Optimal | Standing::Enough)
     }
 
-    /// What ended a search that fell short.
+    /// Returns what stopped a search that fell short.
     fn stop(&self) -> Option<&'static str> {
         self.status.and_then(stop)
     }
 
-    /// `no model with at most 3 features`, of those that were assumed.
+    /// Returns `no model with at most 3 features`, limited to the assumption if there is one.
     fn no_model(&self) -> String {
         let within = self.assumption.map(|_| " within the assumption");
         let within = within.unwrap_or_default();
@@ -130,7 +132,7 @@ impl<'a> Proof<'a> {
         )
     }
 
-    /// `no model with at most 3 features is better`.
+    /// Returns `no model with at most 3 features is better`.
     fn none_better(&self) -> String {
         let better = if self.is_penalised {
             "has a lower penalised objective"
@@ -140,7 +142,7 @@ impl<'a> Proof<'a> {
         format!("{} {better}", self.no_model())
     }
 
-    /// What a claim is about, and what was assumed.
+    /// Returns the moments and the assumption that a claim refers to.
     fn assuming(&self) -> String {
         let moments = self.moments.map(|_| " for these moments".to_owned());
         let assumed = self
@@ -149,7 +151,7 @@ impl<'a> Proof<'a> {
         moments.into_iter().chain(assumed).collect()
     }
 
-    /// What is proved, in one line.
+    /// Returns what is proved, in one line.
     pub fn headline(&self) -> String {
         let distance = self.distance();
         match self.standing() {
@@ -165,8 +167,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// How far above the optimum the model can be: as a share of the optimum where the bound is close to the objective, else
-    /// how far the bound has come.
+    /// Describes how far above the optimum the model can be: as a share of the optimum if the bound is close to
+    /// the objective, otherwise by how close the bound is.
     fn distance(&self) -> String {
         match self.lower_bound {
             Some(bound) if bound >= self.objective => "no model is better".to_owned(),
@@ -182,7 +184,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The gap as a number and as a share of the objective; `None` without a bound.
+    /// Formats the gap as a number and as a share of the objective; `None` without a bound.
     pub fn gap(&self) -> Option<String> {
         let gap = (self.objective - self.lower_bound?).max(0.0);
         let number = significant(gap, 3);
@@ -193,7 +195,7 @@ impl<'a> Proof<'a> {
         Some(format!("{number} ({share} % of the objective)"))
     }
 
-    /// What is proved, in full; the list of models too, if there is one.
+    /// Returns all that is proved, including the list of models if there is one.
     pub fn paragraphs(&self, list: Option<&List>, face: Face) -> Vec<String> {
         let mut paragraphs = vec![
             format!(
@@ -281,10 +283,10 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What the status means.
+    /// Explains the status.
     fn meaning(&self, face: Face) -> Option<String> {
         let status = self.status?;
-        // A bound of 0 says nothing.
+        // A bound of 0 carries no information.
         let holds = match self.lower_bound {
             Some(bound) if bound > 0.0 || self.objective <= 0.0 => {
                 " The bound holds; a better model may exist, but not by more than the gap."
@@ -338,7 +340,7 @@ impl<'a> Proof<'a> {
         format!("{lists} {best}; every other one has an objective of at least {rest}.")
     }
 
-    /// What a table says below the models of a list.
+    /// Returns the line below the models of a list.
     pub fn rest(rest_bound: Option<f64>) -> String {
         match rest_bound {
             None => "there are no other models".to_owned(),
@@ -346,7 +348,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The title of the section on the search.
+    /// Returns the title of the section on the search.
     pub fn how(&self) -> &'static str {
         if self.is_complete() {
             "How it was proved"
@@ -355,7 +357,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What the effort of the search was for, at the end of a sentence about it.
+    /// Returns the purpose of the search effort, as the end of a sentence about it.
     pub fn purpose(&self) -> &'static str {
         match self.standing() {
             Standing::Optimal => "to prove that no choice is better",
@@ -364,7 +366,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What the proof does not say.
+    /// Explains what the proof does not cover.
     pub fn limits(&self) -> String {
         let about = match self.standing() {
             Standing::Optimal => format!(
@@ -385,7 +387,7 @@ impl<'a> Proof<'a> {
         format!("{about}; another sample may favour others.")
     }
 
-    /// What the chart of the search shows.
+    /// Describes the chart of the search.
     pub fn trace(&self, nodes: u64) -> String {
         match self.lower_bound {
             Some(_) => format!(
@@ -397,7 +399,7 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// `|coefficient| <= 2`.
+/// Formats an assumption: `|coefficient| <= 2`.
 pub fn bounded(assumption: &Assumption) -> String {
     let per = if assumption.standardized {
         " per standard deviation"
@@ -407,7 +409,7 @@ pub fn bounded(assumption: &Assumption) -> String {
     format!("|coefficient|{per} <= {}", assumption.max_coefficient)
 }
 
-/// What ended a search before it had proved what was asked.
+/// Returns what stopped a search before the requested proof was complete.
 fn stop(status: Status) -> Option<&'static str> {
     match status {
         Status::TimeLimit => Some("stopped at the time limit"),
@@ -419,7 +421,7 @@ fn stop(status: Status) -> Option<&'static str> {
     }
 }
 
-/// What to do to prove more; `None` where all is proved that the method can prove.
+/// Returns advice on how to prove more; `None` if the method has proved all that it can.
 pub fn advice(status: Status, face: Face) -> Option<String> {
     match status {
         Status::Optimal | Status::GapReached | Status::Heuristic => None,
@@ -435,12 +437,12 @@ pub fn advice(status: Status, face: Face) -> Option<String> {
     }
 }
 
-/// The title of a path.
+/// Returns the title of a path.
 pub fn path<'a>(sizes: impl IntoIterator<Item = Proof<'a>>) -> String {
     title(sizes, "of every size", "size")
 }
 
-/// The title of a path over the price of a feature.
+/// Returns the title of a path over the price of a feature.
 pub fn pieces<'a>(pieces: impl IntoIterator<Item = Proof<'a>>) -> String {
     title(pieces, "at every price of a feature", "interval of prices")
 }
@@ -465,18 +467,19 @@ fn title<'a>(all: impl IntoIterator<Item = Proof<'a>>, every: &str, one: &str) -
     }
 }
 
-/// What is known of a cost.
+/// The proved facts of a cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cost {
     /// Proved, up to rounding.
     Exact(f64),
-    /// Certified bounds, and what kept them apart.
+    /// Certified bounds, and the reason why they differ.
     Between(f64, f64, &'static str),
-    /// No model follows the decision.
+    /// No model satisfies the decision.
     Impossible,
 }
 
-/// Of one choice. It is exact only where both objectives are, that of the model and that of the other decision.
+/// Returns the proved facts of one choice. Its cost is exact only if both objectives are: that of the model and
+/// that of the other decision.
 pub fn cost(price: &Priced) -> Cost {
     let (Some(cost), Some(lower), Some(objective)) =
         (price.cost, price.cost_lower, price.objective)
@@ -490,7 +493,8 @@ pub fn cost(price: &Priced) -> Cost {
     }
 }
 
-/// What keeps the bounds of a cost apart; `None` where it is proved up to rounding. `objective` is that of the other decision.
+/// Returns the reason why the bounds of a cost differ; `None` if it is proved up to rounding. `objective` is
+/// that of the other decision.
 pub fn cost_note(status: &str, bounds: (f64, f64), objective: f64) -> Option<&'static str> {
     Some(match status.parse() {
         Ok(Status::Optimal) if bounds.1 - bounds.0 <= ROUNDING * objective => return None,

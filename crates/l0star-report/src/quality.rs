@@ -1,4 +1,4 @@
-//! How good a model is, in words: its measures on the rows that were fitted and on rows that were held out.
+//! The quality of a model in words: its measures on the fitted rows and on held-out rows.
 
 use l0star_data::counted;
 use l0star_record::fields::Fitted;
@@ -7,9 +7,9 @@ use l0star_record::metrics::{HeldOut, Metrics, Quality};
 use crate::face::Face;
 use crate::text::{percent, significant};
 
-/// The measures by name, those first that users look for first.
+/// Returns the measures by name, the most requested first.
 ///
-/// For the quadratic loss without an offset the deviance explained is R² under another name, and is left out.
+/// For the quadratic loss without an offset, the deviance explained equals R² and is omitted.
 pub fn measures(metrics: &Metrics) -> Vec<(&'static str, String)> {
     let number = |value: f64| significant(value, 4);
     let share = |value: f64| format!("{} %", percent(value));
@@ -43,14 +43,14 @@ pub fn measures(metrics: &Metrics) -> Vec<(&'static str, String)> {
     known.collect()
 }
 
-/// The measures in one line.
+/// Returns the measures in one line.
 pub fn line(metrics: &Metrics) -> String {
     let all = measures(metrics).into_iter();
     let all: Vec<String> = all.map(|(name, value)| format!("{name} {value}")).collect();
     all.join(", ")
 }
 
-/// Each set of rows with its measures, for a table: a label, the measures, which rows they are.
+/// Returns each set of rows for a table: a label, the measures, and a description of the rows.
 pub fn lines(quality: &Quality) -> Vec<[String; 3]> {
     let rows = |metrics: &Metrics| counted(metrics.rows, "row");
     let mut lines = vec![[
@@ -81,7 +81,7 @@ pub fn lines(quality: &Quality) -> Vec<[String; 3]> {
     lines
 }
 
-/// What the measures are, and what they say.
+/// Describes the measures and what they say.
 pub fn paragraphs(fitted: &Fitted, face: Face) -> Vec<String> {
     let Some(quality) = &fitted.metrics else {
         return Vec::new();
@@ -109,7 +109,7 @@ pub fn paragraphs(fitted: &Fitted, face: Face) -> Vec<String> {
     said
 }
 
-/// What the measures say, and what they do not.
+/// Explains what the measures say, and what they do not.
 pub fn notes(fitted: &Fitted, face: Face) -> Vec<String> {
     let Some(quality) = &fitted.metrics else {
         return Vec::new();
@@ -128,7 +128,7 @@ pub fn notes(fitted: &Fitted, face: Face) -> Vec<String> {
     }]
 }
 
-/// How the search went, in a line of small print.
+/// Describes the search effort in one line of small print.
 pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str) -> String {
     format!(
         "{} ({peak} open at most), {}, method {method}, {} seconds",
@@ -138,7 +138,7 @@ pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str
     )
 }
 
-/// How the search of a result went.
+/// Describes the search effort of a result.
 pub fn search(fitted: &Fitted) -> String {
     let Fitted {
         nodes,

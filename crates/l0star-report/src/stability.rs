@@ -1,11 +1,11 @@
-//! How stable the choice of features is, in words.
+//! The stability of the choice of features, in words.
 
 use l0star_data::counted;
 use l0star_record::stability::Stability;
 
 use crate::text::percent;
 
-/// How many resamples there are, and what is proved of them.
+/// Describes the number of resamples, and what is proved about them.
 pub fn headline(own: &Stability) -> String {
     let kind = match own.resampling {
         l0star_record::stability::Resampling::Bootstrap => "bootstrap resample",
@@ -27,7 +27,7 @@ pub fn headline(own: &Stability) -> String {
     format!("{done}{of}{proved}")
 }
 
-/// What the resamples say of the model of all rows.
+/// Describes what the resamples say about the model of all rows.
 pub fn paragraphs(own: &Stability) -> Vec<String> {
     if own.resamples == 0 {
         return vec!["No resample is done.".to_owned()];
@@ -55,10 +55,10 @@ pub fn paragraphs(own: &Stability) -> Vec<String> {
     said
 }
 
-/// What the intervals of coefficients over resamples are.
+/// Explanation of the intervals of coefficients over resamples.
 pub const INTERVALS: &str = "The intervals hold the middle 95 % of a coefficient over all resamples, with 0 where the feature was not chosen, so that the choice is part of them.";
 
-/// How often the model of all rows won.
+/// Describes how often the model of all rows won.
 pub fn verdict(own: &Stability) -> String {
     let models = counted(own.distinct, "different model");
     match own.models.iter().find(|model| model.chosen) {
@@ -72,7 +72,7 @@ pub fn verdict(own: &Stability) -> String {
     }
 }
 
-/// That two features stand for each other.
+/// Describes two features that replace each other.
 pub fn stand_in(pair: &l0star_record::stability::summary::Pair) -> String {
     format!(
         "'{}' and '{}' stand for each other: exactly one of them is in {} % of the models, both in {} %",

@@ -1,15 +1,15 @@
-//! Numbers and names as they stand in a text.
+//! Numbers and names as they appear in a text.
 
 pub use l0star_data::text::printable;
 
 use crate::width::cut;
 
-/// A name as it may stand in a message: [`printable`], and in so many columns at most.
+/// Formats a name for a message: [`printable`], in up to `longest` terminal columns.
 pub fn clip(name: &str, longest: usize) -> String {
     cut(&printable(name), longest)
 }
 
-/// The decimal exponent of a number.
+/// Returns the decimal exponent of a number.
 pub fn exponent(value: f64) -> i32 {
     let text = format!("{value:e}");
     text.split_once('e')
@@ -17,10 +17,10 @@ pub fn exponent(value: f64) -> i32 {
         .unwrap_or(0)
 }
 
-/// From this power of ten on a number has an exponent.
+/// Power of ten from which numbers are written with an exponent.
 const LARGE: i32 = 7;
 
-/// A number to so many significant digits, scientific when it is very small or very large.
+/// Formats a number to this many significant digits, in scientific notation if it is very small or very large.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -35,7 +35,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A lower bound to so many significant digits, rounded down, so that it stays one.
+/// Formats a lower bound to this many significant digits, rounded down so that it stays a lower bound.
 pub fn at_least(bound: f64, digits: usize) -> String {
     let text = significant(bound, digits);
     match text.parse() {
@@ -47,7 +47,7 @@ pub fn at_least(bound: f64, digits: usize) -> String {
     }
 }
 
-/// Which share of the whole a part is: 0 for nothing, whatever the whole.
+/// Returns a part as a share of the whole; 0 for an empty part, whatever the whole.
 pub fn share(part: f64, whole: f64) -> f64 {
     if part == 0.0 {
         return 0.0;
@@ -55,19 +55,19 @@ pub fn share(part: f64, whole: f64) -> f64 {
     part / whole
 }
 
-/// A share in percent to three digits, without the sign.
+/// Formats a share in percent to three digits, without the percent sign.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     in_percent(percent, 3)
 }
 
-/// A share in percent to two digits, rounded up, so that "at most" stays true.
+/// Formats a share in percent to two digits, rounded up, so that "at most" stays true.
 pub fn percent_up(share: f64) -> String {
-    // What the division by the unit adds is no reason to round up.
+    // The rounding error of the division by the unit is no reason to round up.
     rounded(100.0 * share, |units| (units * (1.0 - f64::EPSILON)).ceil())
 }
 
-/// A share in percent to two digits, rounded down, so that "has reached" stays true.
+/// Formats a share in percent to two digits, rounded down, so that "has reached" stays true.
 pub fn percent_down(share: f64) -> String {
     rounded(100.0 * share, |units| {
         (units * (1.0 + f64::EPSILON)).floor()
@@ -82,7 +82,7 @@ fn rounded(percent: f64, round: fn(f64) -> f64) -> String {
     in_percent(round(percent / unit) * unit, 2)
 }
 
-/// Without an exponent from 0.01 to 10,000 %, with one outside.
+/// Formats a percentage: without an exponent from 0.01 to 10,000 %, with one outside this range.
 fn in_percent(percent: f64, digits: usize) -> String {
     if percent == 0.0 || !percent.is_finite() {
         return percent.to_string();

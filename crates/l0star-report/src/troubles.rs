@@ -1,4 +1,4 @@
-//! Columns that a fit cannot take as they are, in words, each with the option that handles it.
+//! Columns that a fit cannot use as they are, in words, each with the option that handles it.
 
 use l0star_data::reading::Words;
 use l0star_data::text::clip;
@@ -7,12 +7,12 @@ use l0star_data::{Problem, Trouble, counted};
 use crate::face::Face;
 use crate::width::{padded, width};
 
-/// A name or a cell in a message has at most so many characters.
+/// Upper limit on the characters of a name or a cell in a message.
 const LONGEST: usize = 41;
-/// A message has a line for as many columns.
+/// Upper limit on the columns that get a line in a message.
 const SHOWN: usize = 30;
 
-/// The lines of a refusal: what is wrong with each column and what handles it, then all options together.
+/// Returns the lines of a refusal: the problem of each column with its remedy, then all options together.
 pub fn refusal(file: &str, troubles: &[Trouble], face: Face) -> Vec<String> {
     if let [only] = troubles {
         let handled = remedy(only, face);
@@ -51,7 +51,7 @@ pub fn refusal(file: &str, troubles: &[Trouble], face: Face) -> Vec<String> {
     lines
 }
 
-/// What is wrong with a column, to stand behind its name.
+/// Describes the problem of a column; the text follows the column's name.
 pub fn said(trouble: &Trouble) -> String {
     let example = clip(&trouble.example, LONGEST);
     match trouble.problem {
@@ -87,7 +87,7 @@ pub fn said(trouble: &Trouble) -> String {
     }
 }
 
-/// The option that handles one column.
+/// Returns the option that handles one column.
 pub fn remedy(trouble: &Trouble, face: Face) -> String {
     let column = trouble.column.as_str();
     let drop = || option(face, "--drop", "exclude", &[column]);
@@ -129,7 +129,7 @@ pub fn remedy(trouble: &Trouble, face: Face) -> String {
     }
 }
 
-/// The options that handle all columns together.
+/// Returns the options that handle all columns together.
 pub fn options(troubles: &[Trouble], face: Face) -> Vec<String> {
     let (mut drop, mut number): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let (mut comma, mut dates, mut order, mut impute, mut drop_rows) =
@@ -161,7 +161,7 @@ pub fn options(troubles: &[Trouble], face: Face) -> Vec<String> {
             }
         }
     }
-    // Of a column that goes, nothing else matters.
+    // For a column that is dropped, nothing else matters.
     number.retain(|column| !drop.contains(column));
     drop.dedup();
     let is_command = face == Face::Command;
@@ -189,7 +189,7 @@ pub fn options(troubles: &[Trouble], face: Face) -> Vec<String> {
     all
 }
 
-/// What to say of texts in a column of numbers that count as missing.
+/// Describes the texts in a column of numbers that count as missing.
 pub fn counted_as_missing((column, words): &Words) -> String {
     const LISTED: usize = 3;
     let rows: usize = words.iter().map(|(_, rows)| rows).sum();
@@ -208,7 +208,7 @@ pub fn counted_as_missing((column, words): &Words) -> String {
     )
 }
 
-/// An option with a list of columns, as it may be pasted.
+/// Formats an option with a list of columns, ready to paste.
 fn option(face: Face, command: &str, python: &str, columns: &[&str]) -> String {
     match face {
         Face::Command => format!("{command} {}", for_shell(&selection(columns))),
@@ -219,7 +219,7 @@ fn option(face: Face, command: &str, python: &str, columns: &[&str]) -> String {
     }
 }
 
-/// A list of names as options take them: quoted where a name could be read as more than itself.
+/// Formats a list of names for an option; a name is quoted if it could be read as more than a name.
 fn selection(columns: &[&str]) -> String {
     let quoted = |name: &&str| {
         let is_plain = |letter: char| letter.is_alphanumeric() || "_.:=^ /%$#".contains(letter);
@@ -233,7 +233,7 @@ fn selection(columns: &[&str]) -> String {
     columns.iter().map(quoted).collect::<Vec<_>>().join(",")
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_.,:=/%@+-".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

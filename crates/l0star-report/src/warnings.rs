@@ -1,4 +1,4 @@
-//! What a user should know of the data before they believe a model.
+//! Warnings about the data, for the user to read before they believe a model.
 
 use l0star::problem::ColumnStats;
 use l0star_data::counted;
@@ -8,7 +8,7 @@ use crate::moments;
 
 pub use crate::moments::Data;
 
-/// What to say of k beside the numbers of features and rows.
+/// Warns about k in relation to the numbers of features and rows.
 pub fn counts(k: usize, features: usize, rows: usize, intercept: bool) -> Option<String> {
     if k > features {
         return Some(format!(
@@ -23,7 +23,7 @@ pub fn counts(k: usize, features: usize, rows: usize, intercept: bool) -> Option
     })
 }
 
-/// What to say before a model with k features is fitted.
+/// Returns the warnings before a model with k features is fitted.
 pub fn warnings(data: &Data, k: usize, face: Face) -> Vec<String> {
     let counts = counts(k, data.features, data.rows(), data.intercept);
     let mut warnings = Vec::from_iter(counts);

@@ -1,20 +1,20 @@
-//! Text in the columns of a terminal, where East Asian characters take two and combining marks none.
+//! Widths of text on a terminal, where East Asian characters take two columns and combining marks none.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// How many columns a text takes.
+/// Returns the number of columns that a text takes.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text with spaces behind it, up to a number of columns.
+/// Pads a text with trailing spaces to a number of columns.
 pub fn padded(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     text.to_owned() + &" ".repeat(missing)
 }
 
-/// The text in at most so many columns, with `…` for what had to go; characters that belong together stay together.
+/// Cuts a text to this many columns, with `…` for the removed part; grapheme clusters stay together.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(width("体重"), 4);
         assert_eq!(width("体重 kg"), 7);
         assert_eq!(width("가나"), 4);
-        // A letter and the accent above it.
+        // A letter with the accent above it.
         assert_eq!(width("e\u{301}"), 1);
         assert_eq!(padded("体重", 6), "体重  ");
         assert_eq!(padded("too long", 3), "too long");
@@ -54,11 +54,11 @@ mod tests {
         assert_eq!(cut("exactly8", 8), "exactly8");
         assert_eq!(cut("much too long", 8), "much to…");
         assert_eq!(cut("ééééé", 3), "éé…");
-        // Half a wide character does not fit.
+        // Half of a wide character does not fit.
         assert_eq!(cut("体重指数", 6), "体重…");
         assert_eq!(cut("体重指数", 5), "体重…");
         assert_eq!(cut("体重指数", 8), "体重指数");
-        // The accent stays with its letter, the family together.
+        // An accent stays with its letter, and a family emoji stays whole.
         assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
         assert_eq!(cut("👩‍👩‍👧👩‍👩‍👧", 3), "👩‍👩‍👧…");
         for columns in 1..12 {

@@ -1,4 +1,4 @@
-//! What is said of a result follows from its status and its certified bound: every status in every face.
+//! Claims about a result follow from its status and its certified bound: every status in every face.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use l0star_report::proof::{self, Cost, Proof};
 use l0star_report::{Face, explain};
 use serde_json::{Value, json};
 
-/// A result as a model file has it.
+/// Returns a result as a model file stores it.
 fn model(status: &str, k: usize, objective: f64, bound: Option<f64>) -> Value {
     let method = match status {
         "heuristic" => "omp",
@@ -36,7 +36,7 @@ fn parsed(value: &Value) -> Model {
     Model::parse(Path::new("m.json"), value.to_string().as_bytes()).unwrap()
 }
 
-/// Everything that `l0star explain` and Python say in words.
+/// Returns all words of `l0star explain` and of Python.
 fn explained(model: &Model, face: Face) -> String {
     let sections = explain::sections(model, face);
     let words = sections.iter().map(|section| {
@@ -46,7 +46,7 @@ fn explained(model: &Model, face: Face) -> String {
     words.collect()
 }
 
-/// The text of the page, without its script.
+/// Returns the text of the page, without its script.
 fn page(model: &Model, path: Option<PathChart>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
@@ -73,7 +73,7 @@ const COMPLETE: [&str; 3] = ["How it was proved", "to prove that", "The proof is
 
 const HOLDS: &str = "The bound holds; a better model may exist, but not by more than the gap.";
 
-/// The headline and a sentence of the explanation, for the objective 1 and the bound 0.98.
+/// Returns the headline and two sentences of the explanation, for the objective 1 and the bound 0.98.
 fn expected(status: Status) -> [&'static str; 3] {
     match status {
         Status::Optimal => [
@@ -153,7 +153,7 @@ fn every_status_claims_what_it_has_proved_in_every_face() {
             for sentence in [meaning, limits] {
                 assert!(text.contains(sentence), "{word}: no {sentence:?} in {text}");
             }
-            // "Better by more than the gap" is a claim of its own.
+            // "Better by more than the gap" is a different claim.
             let text = text.replace("is better by more than", "");
             let claims =
                 |words: &[&'static str]| words.iter().find(|own| text.contains(**own)).copied();
@@ -162,7 +162,7 @@ fn every_status_claims_what_it_has_proved_in_every_face() {
             }
             assert_eq!(claims(&COMPLETE).is_some(), is_complete, "{word}: {text}");
             assert_eq!(text.contains(HOLDS), status.falls_short(), "{word}: {text}");
-            // Only what was proved is called proved.
+            // Only proved facts are called proved.
             assert_eq!(
                 text.contains("(the lower bound), so this one is at most 0.0200 above the optimum (2.1 % of the optimum)."),
                 bound.is_some(),
@@ -224,7 +224,7 @@ fn a_small_bound_is_told_as_a_share_of_the_objective() {
         );
         assert!(!words.contains("1 features"), "{words}");
     }
-    // At half of the objective the model is at most twice the optimum.
+    // At half of the objective, the model is at most twice the optimum.
     let headline = |bound| Proof::new("interrupted", 1, 1.0, Some(bound), "").headline();
     assert_eq!(
         headline(0.5),
@@ -373,7 +373,7 @@ fn a_cost_is_exact_only_when_both_objectives_are() {
     assert_eq!(proof::cost(&impossible), Cost::Impossible);
 }
 
-/// What was assumed stands beside every claim, in every face.
+/// The assumption accompanies every claim, in every face.
 #[test]
 fn nothing_is_proved_without_the_words_of_an_assumption() {
     let words = "under the assumption |coefficient| per standard deviation <= 2.5";
@@ -430,7 +430,7 @@ fn nothing_is_proved_without_the_words_of_an_assumption() {
     );
 }
 
-/// With prices the claim is about the penalised objective, and explanations say what features cost.
+/// With prices, the claim is about the penalised objective, and explanations state the cost of features.
 #[test]
 fn a_price_is_part_of_what_is_said() {
     let mut value = model("optimal", 3, 1.0, Some(1.0));

@@ -1,4 +1,4 @@
-//! The five best models in order, and what it would cost to decide otherwise about each feature. Its twin is
+//! The five best models in order, and the cost of the other decision about each feature. The Python version is
 //! `python/examples/best_models.py`.
 
 mod data;
@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 
 use l0star::{Design, Problem, Settings, prices, solve};
 
-/// What `main` prints.
+/// Writes the output of the example.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (names, rows, values) = table.into_parts();

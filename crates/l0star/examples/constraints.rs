@@ -1,5 +1,5 @@
-//! A model that has to make sense: blood values in or out together, weight and pressure never a relief, no product without
-//! its factors. Its twin is `python/examples/constraints.py`.
+//! A model with constraints: blood values are in or out together, weight and pressure have no negative coefficient,
+//! and no product is in without its factors. The Python version is `python/examples/constraints.py`.
 
 mod data;
 
@@ -11,7 +11,7 @@ use l0star::{Design, Problem, Settings, solve};
 /// The columns have length 1; times this, their values are about 1.
 const SCALE: f64 = 21.0;
 
-/// What `main` prints.
+/// Writes the output of the example.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (mut names, rows, mut values) = table.into_parts();

@@ -1,4 +1,5 @@
-//! A first fit: the best model with three features, and the proof. Its twin is `python/examples/first_fit.py`.
+//! A first fit: the best model with three features, and the proof. The Python version is
+//! `python/examples/first_fit.py`.
 
 mod data;
 
@@ -7,7 +8,7 @@ use std::io::Write;
 
 use l0star::{Design, Problem, Settings, solve};
 
-/// What `main` prints.
+/// Writes the output of the example.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (names, rows, values) = table.into_parts();

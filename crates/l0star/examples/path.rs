@@ -1,4 +1,4 @@
-//! The best model of every size, and the size that the extended Bayesian criterion takes. Its twin is
+//! The best model of every size, and the size that the extended Bayesian criterion selects. The Python version is
 //! `python/examples/path.py`.
 
 mod data;
@@ -8,7 +8,7 @@ use std::io::Write;
 
 use l0star::{Design, PathRun, Problem, Settings};
 
-/// What `main` prints.
+/// Writes the output of the example.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (names, rows, values) = table.into_parts();

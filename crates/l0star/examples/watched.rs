@@ -1,5 +1,5 @@
-//! A search that is watched, and stopped after eight nodes or a few more: the model and its bound are valid all the same. Its
-//! twin is `python/examples/watched.py`.
+//! A search that is observed and stopped after about eight nodes: the model and its bound are still valid. The Python
+//! version is `python/examples/watched.py`.
 
 mod data;
 
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use l0star::search::{Event, News};
 use l0star::{Design, Problem, Run, Settings};
 
-/// What `main` prints.
+/// Writes the output of the example.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (mut names, rows, mut values) = table.into_parts();

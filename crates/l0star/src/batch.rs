@@ -1,4 +1,4 @@
-//! [`Batch`]: many paths on the same data, as cross-validation has them, whose checkpoints are kept together.
+//! [`Batch`]: many paths on the same data, as in cross-validation, whose checkpoints are kept together.
 
 mod checkpoint;
 #[cfg(test)]
@@ -17,10 +17,10 @@ use crate::search::Writer;
 use crate::search::checkpoint::Archive;
 use crate::settings::Settings;
 
-/// Takes the checkpoints of a batch, on whichever thread they are made.
+/// Receives the checkpoints of a batch, on the thread that makes them.
 pub type BatchSink<'p> = Box<dyn FnMut(&BatchCheckpoint) + Send + 'p>;
 
-/// Paths that take turns, on as many threads as there are, and leave their checkpoints in one place.
+/// Paths that take turns on the available threads and save their checkpoints in one place.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +47,7 @@ pub type BatchSink<'p> = Box<dyn FnMut(&BatchCheckpoint) + Send + 'p>;
 /// ```
 pub struct Batch<'p> {
     start: Instant,
-    /// Seconds of the runs before this one.
+    /// Seconds that earlier runs took.
     before: f64,
     writer: Option<Arc<Writer<'p>>>,
 }
@@ -62,8 +62,8 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Resumes from a checkpoint, or begins with one of nothing, and hands out a checkpoint every `every` (zero: at every
-    /// step). The last one is up to the caller ([`Batch::save`]).
+    /// Resumes from a checkpoint, which may be a new one with nothing done. Hands out a checkpoint every `every`
+    /// (zero: at every step). The caller hands out the last one ([`Batch::save`]).
     pub fn kept(saved: BatchCheckpoint, every: Duration, mut sink: BatchSink<'p>) -> Self {
         let (start, before) = (Instant::now(), saved.0.seconds);
         let hand_out = move |archive: &mut Archive| {
@@ -79,13 +79,13 @@ impl<'p> Batch<'p> {
         }
     }
 
-    /// Seconds of all runs so far.
+    /// Number of seconds of all runs so far.
     pub fn seconds(&self) -> f64 {
         self.before + self.start.elapsed().as_secs_f64()
     }
 
-    /// Begins a path of the plan over these sizes, or resumes it. Sizes whose search was over in an earlier run are not
-    /// searched again, and those that a limit stopped go on.
+    /// Begins or resumes a path of the plan over these sizes. Sizes whose search was over in an earlier run are not
+    /// searched again, and those that a limit stopped continue.
     ///
     /// # Panics
     ///

@@ -13,9 +13,9 @@
 //! q_g = Σ_{j in g} h_j(-v_j),   h_j(u) = max over l_j ≤ x ≤ u_j of ux - λ_j x²/2
 //! ```
 //!
-//! and all else is the same. Where features have prices `c_g`, the objective is `P(x) + Σ c_g [g is in]`: the atom of a free
-//! feature is `(q_g - c_g)₊`, and the prices of what is in are added. The float α *is* the dual point, so D only has to be
-//! evaluated downwards. `docs/numerics.md` derives the margins.
+//! and everything else is unchanged. Where features have prices `c_g`, the objective is `P(x) + Σ c_g [g is in]`: the
+//! atom of a free feature is `(q_g - c_g)₊`, and the prices of the features that are in are added. The floating-point
+//! α *is* the dual point, so D only has to be evaluated with downward rounding. `docs/numerics.md` derives the margins.
 
 mod children;
 mod dual;
@@ -34,30 +34,30 @@ const TINY: f64 = 1e-290;
 
 /// A number proved to be at most P(x) for every x of some node that is better than the null model.
 ///
-/// Only this module makes one from data; everything that closes a node or fixes a feature takes one.
+/// Only this module creates one from data. Whatever closes a node or fixes a feature requires one.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Certified(f64);
 
 impl Certified {
-    /// Losses and ridges are non-negative, so 0 is a bound of every node.
+    /// The bound 0, which holds for every node because losses and ridges are non-negative.
     pub const TRIVIAL: Self = Self(0.0);
 
-    /// The bound.
+    /// Returns the value of the bound.
     pub fn value(self) -> f64 {
         self.0
     }
 
-    /// The larger of two bounds of the same node.
+    /// Returns the larger of two bounds of the same node.
     pub fn tighter(self, other: Self) -> Self {
         Self(self.0.max(other.0))
     }
 
-    /// Nothing above `ceiling` is claimed any more.
+    /// Lowers the bound to at most `ceiling`.
     pub(crate) fn at_most(self, ceiling: f64) -> Self {
         Self(self.0.min(ceiling))
     }
 
-    /// A bound of `P(x) + cost` from one of P(x): for a cost that was added up from so many terms, each at least 0.
+    /// Returns a bound of `P(x) + cost` from a bound of P(x), for a cost that is a sum of this many terms, each at least 0.
     pub(crate) fn plus(self, cost: f64, terms: usize) -> Self {
         if cost == 0.0 {
             return self;
@@ -66,16 +66,18 @@ impl Certified {
         Self::new(sum - 2.0 * U * sum.abs())
     }
 
-    /// The smaller of bounds of two nodes bounds both.
+    /// Returns the smaller of the bounds of two nodes, which bounds both.
     pub fn weaker(self, other: Self) -> Self {
         Self(self.0.min(other.0))
     }
 
-    /// A bound evaluated in a [frame](crate::gram), with the proved bound of all its errors, both about x with `P(x) < ceiling`:
-    /// the others are at least that, so that nothing above it is claimed, and no error is taken off the ceiling itself.
+    /// Returns a bound evaluated in a [frame](crate::gram), given a proved bound of all its errors.
+    ///
+    /// Both hold for x with `P(x) < ceiling`. The value of every other x is at least the ceiling, so the bound is
+    /// capped there, and no error is subtracted from the ceiling itself.
     pub(crate) fn from_frame(value: f64, ceiling: f64, error: f64) -> Self {
         let proved = Self::new(value - error - 4.0 * U * (value.abs() + error) - TINY);
-        // A few roundings are left to whatever was compared with the ceiling on the way.
+        // This leaves room for a few roundings in earlier comparisons with the ceiling.
         let most = ceiling - 4.0 * U * ceiling.abs();
         if most.is_finite() {
             proved.at_most(most)
@@ -84,22 +86,23 @@ impl Certified {
         }
     }
 
-    /// The target that an enumeration proved of every set that it did not hand out.
+    /// Returns the target that an enumeration proved for every set that it did not hand out.
     pub(crate) fn enumerated(proof: &impl Enumeration) -> Self {
         Self::new(proof.target())
     }
 
-    /// A bound that was certified by an earlier run of the same search, whose checkpoint was found whole.
+    /// Restores a bound that an earlier run of the same search certified, from an intact checkpoint.
     pub(crate) fn restored(value: f64) -> Self {
         Self::new(value)
     }
 
-    /// The bound that a search of this run came to.
+    /// Returns the lower bound that a search of this run proved.
     pub(crate) fn of(found: &Solution) -> Self {
         found.lower_bound.map_or(Self::TRIVIAL, Self::new)
     }
 
-    /// NaN and infinities (overflow on the way) say nothing. Negative numbers are kept: an ascent wants to see them.
+    /// Creates a bound. NaN and infinities (from overflow) become -∞, which proves nothing. Negative numbers are kept,
+    /// because an ascent needs them.
     fn new(value: f64) -> Self {
         Self(if value.is_finite() {
             value
@@ -109,25 +112,25 @@ impl Certified {
     }
 }
 
-/// A proof that looked at every set of features; only the code that enumerates makes one.
+/// A proof that considered every set of features; only the enumeration code creates one.
 pub(crate) trait Enumeration {
-    /// At most P(x) for every x of the sets that were not handed out to be certified by themselves.
+    /// Returns a value that is at most P(x) for every x of the sets that were not handed out to be certified separately.
     fn target(&self) -> f64;
 }
 
-/// What a bound has to know of a node.
+/// The part of a node that determines its bound.
 #[derive(Debug, Clone, Copy)]
 pub struct Subproblem<'a> {
-    /// What may be non-zero whatever the budget: penalised always-in columns and the features of S.
+    /// Columns that may be non-zero whatever the budget: penalised always-in columns and the features of S.
     pub included: &'a [usize],
     /// Selectable features that are undecided.
     pub free: &'a [usize],
-    /// How many of `free` may be non-zero.
+    /// Number of features of `free` that may be non-zero.
     pub budget: usize,
 }
 
 impl Subproblem<'_> {
-    /// Every feature that can be non-zero, unpenalised ones aside.
+    /// Every feature that can be non-zero, except unpenalised ones.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.included.iter().chain(self.free).copied()
     }
@@ -138,7 +141,7 @@ impl Subproblem<'_> {
         self.included.get(always..).unwrap_or(&[])
     }
 
-    /// From a bound of what is left when the prices of the features that are in are not counted to one of the objective.
+    /// Adds the prices of the features that are in to a bound that does not count them.
     pub(crate) fn with_cost(&self, problem: &Problem, bound: Certified) -> Certified {
         let inside = self.inside(problem);
         bound.plus(problem.cost(inside), inside.len() + problem.included.len())

@@ -1,10 +1,10 @@
 //! The best model at every price of a feature: a path over `l0_penalty`, with its exact breakpoints.
 //!
-//! A set of features T has the objective `P(T) + C f(T)` at the price C, a line in C, `f(T)` the sum of the factors of its
-//! features. The optimum `v(C)` is the least of finitely many lines, so it is concave, and its pieces are found by solving where
-//! the lines of two known optima meet: either they meet on v, and that is a breakpoint, or a third line is below them there.
-//! By concavity the bounds that are certified at both ends of a piece hold for all prices between them, and beyond the last
-//! breakpoint no model costs less than what every model pays.
+//! At the price C, a set of features T has the objective `P(T) + C f(T)`, where `f(T)` is the sum of the factors of
+//! its features. This is a line in C. The optimum `v(C)` is the least of finitely many lines, so it is concave. Its
+//! pieces are found by solving where the lines of two known optima meet: either they meet on v, and that is a
+//! breakpoint, or a third line is below them there. By concavity, the bounds certified at both ends of a piece hold
+//! for all prices between them. Beyond the last breakpoint no model costs less than what every model pays.
 
 use std::time::Instant;
 
@@ -13,27 +13,27 @@ use crate::problem::Problem;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
 
-/// Two objectives this close, relatively, are one: a little more than twice what `optimal` promises.
+/// Relative difference below which two objectives count as equal: a little more than twice the accuracy of `optimal`.
 const TIE: f64 = 3e-9;
 
 /// The model that is best for prices in an interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// It is best from this price on …
+    /// The lowest price at which it is best …
     pub from: f64,
-    /// … up to this one; infinity for the last.
+    /// … and the highest one; infinity for the last.
     pub to: f64,
     /// The sum of the factors of its features: the objective is `objective + price · weight`.
     pub weight: f64,
-    /// Its objective without the price.
+    /// The objective without the price.
     pub objective: f64,
-    /// What is proved: the least of what is proved at its two ends.
+    /// The weaker of the statuses at its two ends.
     pub status: Status,
     /// The model, as it was found at some price of the interval.
     pub solution: Solution,
 }
 
-/// A line that is optimal somewhere.
+/// A line that is optimal at some price.
 #[derive(Debug, Clone)]
 struct Line {
     weight: f64,
@@ -46,16 +46,16 @@ struct Search<'p> {
     problem: &'p Problem,
     settings: &'p Settings,
     start: Instant,
-    /// Where two lines meet on v, and what is proved there.
+    /// The prices at which two lines meet on v, with the status there.
     breakpoints: Vec<(f64, Status)>,
     lines: Vec<Line>,
 }
 
-/// The best model with at most k features at every price ≥ 0, whatever the price of the problem itself, in the order of rising
-/// prices.
+/// Finds the best model with at most k features at every price ≥ 0, in order of increasing prices. The price of the
+/// problem itself does not matter.
 ///
-/// `time_limit` is for all searches together, the other limits for each. Searches that a limit stops leave pieces that are not
-/// proved, as their status says.
+/// `time_limit` applies to all searches together, the other limits to each. Searches that a limit stops leave pieces
+/// that are not proved, as their status says.
 ///
 /// ```
 /// use l0star::{Design, Problem, Settings, Status, penalty_path};
@@ -85,7 +85,7 @@ pub fn penalty_path(problem: &Problem, settings: &Settings) -> Result<Vec<Piece>
         lines: Vec::new(),
     };
     let (first, at_zero) = search.solve(0.0, &[])?;
-    // Beyond this price whatever costs anything costs more than the objective without a model.
+    // Beyond this price, every feature with a positive factor costs more than the objective of the null model.
     let dearest = 2.0 * problem.null_value / problem.least_l0_factor();
     let (last, at_most) = search.solve(dearest, &[])?;
     search.lines.push(first.clone());
@@ -97,7 +97,7 @@ pub fn penalty_path(problem: &Problem, settings: &Settings) -> Result<Vec<Piece>
 }
 
 impl Search<'_> {
-    /// The optimum at a price, as a line, and what is proved of it.
+    /// Solves the problem at one price; returns the line of the optimum and the status.
     fn solve(&self, price: f64, known: &[&Line]) -> Result<(Line, Status)> {
         let problem = self.problem.with_l0_penalty(price)?;
         let limit = self.settings.time_limit;
@@ -119,12 +119,12 @@ impl Search<'_> {
         Ok((line, status))
     }
 
-    /// Finds what lies between two lines, the left one the steeper.
+    /// Finds the breakpoints between two lines, of which the left one is the steeper.
     fn between(&mut self, left: &Line, right: &Line) -> Result<()> {
         if right.weight >= left.weight {
             return Ok(());
         }
-        // Up to rounding the left one is no worse at 0.
+        // Up to rounding, the left line is no worse at 0.
         let meet = (right.objective - left.objective) / (left.weight - right.weight);
         let meet = meet.max(0.0);
         let value = left.objective + meet * left.weight;
@@ -144,7 +144,7 @@ impl Search<'_> {
     fn pieces(self, at_zero: Status, at_most: Status) -> Vec<Piece> {
         let mut ends = vec![(0.0, at_zero)];
         ends.extend(self.breakpoints);
-        // Where one model is best at every price, that is proved at both ends.
+        // The proof of a model that is best at every price consists of the proofs at both ends.
         let last = if ends.len() == 1 {
             at_most
         } else {
@@ -165,7 +165,7 @@ impl Search<'_> {
     }
 }
 
-/// The one that says less.
+/// The status that says less.
 fn weaker(first: Status, second: Status) -> Status {
     match (first, second) {
         (Status::Optimal, other) => other,

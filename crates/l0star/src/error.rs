@@ -1,4 +1,4 @@
-//! What can be wrong with a problem, said so that the user can mend it.
+//! Errors in a problem, a setting or a checkpoint, with messages that tell the user how to fix them.
 
 use thiserror::Error;
 
@@ -37,7 +37,7 @@ pub enum Error {
          the response (the offset, and Huber's delta) by a large number"
     )]
     TooSmall {
-        /// The size of the largest.
+        /// Absolute value of the largest response.
         largest: f64,
     },
     /// A column is so small that its products with the response, or with other columns, underflow.
@@ -46,12 +46,12 @@ pub enum Error {
          the column by a large number, or leave it out"
     )]
     SmallColumn {
-        /// Its name.
+        /// Name of the column.
         column: String,
-        /// The size of the largest number.
+        /// Absolute value of its largest number.
         largest: f64,
     },
-    /// Several responses and a loss that has one.
+    /// Several responses were given to a loss that takes one.
     #[error(
         "the loss '{loss}' fits one response; several that share their features need the quadratic loss"
     )]
@@ -59,13 +59,13 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
-    /// Something that is not there for several responses or classes.
+    /// A feature of the engine is not available for several responses or classes.
     #[error("{what} cannot be combined with several responses or classes")]
     SeveralScores {
         /// What was asked for.
         what: &'static str,
     },
-    /// Not one offset for each response, or for each class.
+    /// The number of offsets differs from the number of responses or classes.
     #[error(
         "a row has {scores} scores, one for each response or class, and there are {offsets} offsets; give each score its own, 0 for none"
     )]
@@ -75,21 +75,21 @@ pub enum Error {
         /// How many offsets were given.
         offsets: usize,
     },
-    /// A class that no row of positive weight is of.
+    /// A class has no row of positive weight.
     #[error(
         "class {class} has no row of positive weight; number the classes from 0, each with a row"
     )]
     EmptyClass {
-        /// Its number, from 0.
+        /// Number of the class, from 0.
         class: usize,
     },
-    /// A response that is no number of a class.
+    /// A response is not the number of a class.
     #[error("a response is no whole number from 0 to {last}, the numbers of {classes} classes", last = classes - 1)]
     NoSuchClass {
         /// How many classes there are.
         classes: usize,
     },
-    /// A sample weight is too small beside the largest.
+    /// A sample weight is too small compared with the largest.
     #[error(
         "row {row}: weight {value:e} is less than 1e-150 of the largest, {largest:e}, and the row would be lost to rounding; \
          give it the weight 0 to leave it out, or bring the weights closer together"
@@ -139,7 +139,7 @@ pub enum Error {
         column: usize,
         /// The value stored there.
         value: f64,
-        /// The row after that of the value before.
+        /// The smallest row index allowed: one after the previous value's.
         least: usize,
         /// Rows of the matrix.
         rows: usize,
@@ -178,7 +178,7 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
-    /// A response that the loss cannot have.
+    /// A response is outside the domain of the loss.
     #[error("row {row}: response {value} is not {allowed}, as the {loss} loss needs it")]
     Response {
         /// Row, from 1.
@@ -190,7 +190,7 @@ pub enum Error {
         /// `0 or more`, or `greater than 0`.
         allowed: &'static str,
     },
-    /// A positive response is next to 0.
+    /// A positive response is too close to 0.
     #[error(
         "row {row}: response {value:e} is so small that its ratios leave the range of double precision; multiply the response \
          by a large number"
@@ -219,7 +219,7 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
-    /// A row enters at its time or later.
+    /// A row enters at or after its own time.
     #[error(
         "row {row}: entry {entry} is not before the time {time}; a row must be at risk for some time: check both columns, or \
          leave the row out"
@@ -227,18 +227,18 @@ pub enum Error {
     LateEntry {
         /// Row, from 1.
         row: usize,
-        /// When it enters.
+        /// Time at which the row enters.
         entry: f64,
-        /// Its time.
+        /// Time of the row.
         time: f64,
     },
-    /// No time is that of an event.
+    /// No row of positive weight has an event.
     #[error(
         "no row of positive weight has an event: there is nothing to compare; check which value of the event column marks \
          an event"
     )]
     NoEvents,
-    /// A loss without an intercept.
+    /// An intercept was asked for, but the loss has none.
     #[error(
         "the {loss} loss compares rows with each other, and an intercept would change nothing: fit without one"
     )]
@@ -246,7 +246,7 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
-    /// A method that needs a loss that adds up over rows.
+    /// The method needs a loss that is a sum over rows.
     #[error(
         "method '{method}' needs a loss that adds up over rows, and the {loss} loss couples them: use 'best-first'"
     )]
@@ -256,7 +256,7 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
-    /// A method that needs a loss of bounded curvature.
+    /// The method needs a loss of bounded curvature.
     #[error(
         "method '{method}' needs a loss whose curvature is bounded, and that of the {loss} loss is not: use 'best-first'"
     )]
@@ -284,7 +284,7 @@ pub enum Error {
         /// Columns that exist.
         columns: usize,
     },
-    /// A column that cannot be chosen, or that is not the first one of its group.
+    /// A column cannot be chosen, or is not the first one of its group.
     #[error(
         "column {column} (counted from 0) is no feature that can be chosen: give one that is neither excluded nor always in, \
          a group by its first column"
@@ -305,7 +305,7 @@ pub enum Error {
         if *included == 1 { "1 feature is".to_owned() } else { format!("{included} features are") }
     )]
     TooManyIncluded {
-        /// How many features are in every model and counted in k.
+        /// Number of features that are included and count towards k.
         included: usize,
         /// The k given.
         k: usize,
@@ -331,7 +331,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A feature needs itself, by way of others.
+    /// A feature requires itself, directly or through others.
     #[error(
         "column '{column}' requires itself, directly or by way of other columns: requirements must not form a circle"
     )]
@@ -339,7 +339,7 @@ pub enum Error {
         /// Name of a column in the circle.
         column: String,
     },
-    /// A method that knows nothing of groups, bounds or heredity.
+    /// The method does not support groups, bounds or heredity.
     #[error(
         "method '{method}' cannot solve problems with {what}: use 'best-first' (or 'exhaustive' for a small one)"
     )]
@@ -377,17 +377,17 @@ pub enum Error {
         /// The quantity.
         what: &'static str,
     },
-    /// Too many supports for brute force.
+    /// The problem has too many supports for brute force.
     #[error(
         "{supports} supports are too many for method 'exhaustive' (at most {limit}): use 'best-first'"
     )]
     TooManySupports {
-        /// How many there are (saturating).
+        /// Number of supports (saturating).
         supports: u128,
-        /// How many are allowed.
+        /// Number of supports allowed.
         limit: u128,
     },
-    /// Bytes that are no checkpoint of this search.
+    /// The checkpoint cannot be read, or belongs to another search.
     #[error(
         "the checkpoint cannot be resumed: {reason}; give the right file, or start without one"
     )]
@@ -395,25 +395,25 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A checkpoint of a search with other settings.
+    /// The checkpoint was made with other settings or data.
     #[error(
         "the checkpoint was made with {what} = {saved}, and now it is {now}: resume with the same data and settings"
     )]
     OtherSearch {
-        /// What differs.
+        /// Name of what differs.
         what: &'static str,
-        /// In the checkpoint.
+        /// Value in the checkpoint.
         saved: String,
-        /// Now.
+        /// Value now.
         now: String,
     },
-    /// Moments that no problem can be made of, or that cannot be merged or read.
+    /// Moments are invalid, or cannot be merged or read.
     #[error("{reason}")]
     Moments {
         /// What is wrong with them, and what to do.
         reason: String,
     },
-    /// A word that names nothing.
+    /// A word is not one of those allowed.
     #[error("unknown {what} '{value}': one of {allowed}")]
     Unknown {
         /// `method`, `loss`, `relaxation`.

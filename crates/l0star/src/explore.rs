@@ -1,4 +1,4 @@
-//! [`Explorer`]: the other end of a [`Cluster`](crate::search::Cluster), in a process that has the data.
+//! [`Explorer`]: explores the tasks of a [`Cluster`](crate::search::Cluster) in a process that has the data.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use crate::solve::{Driver, best_first};
 
 /// Explores subtrees of searches that other processes own.
 ///
-/// It keeps what the tasks of one search share, the Gram matrix above all. A task says which problem it belongs to; those that
-/// belong to another one are refused.
+/// It keeps the data that the tasks of one search share, above all the Gram matrix. Tasks that belong to another
+/// problem are refused.
 ///
 /// ```
 /// use l0star::search::{Answer, Broken, Budgets, Cluster};
@@ -53,7 +53,7 @@ pub struct Explorer {
     known: Option<Known>,
 }
 
-/// What the tasks of one search share.
+/// Data that the tasks of one search share.
 struct Known {
     stamp: Stamp,
     problem: Problem,
@@ -62,13 +62,13 @@ struct Known {
 }
 
 impl Explorer {
-    /// For searches of this problem, whatever their k. Threads, mechanisms, the memory limit and the interrupt of `settings` count;
-    /// everything else comes with the tasks.
+    /// An explorer for searches of this problem with any k. Threads, mechanisms, the memory limit and the interrupt
+    /// are taken from `settings`; everything else comes with the tasks.
     pub fn new(problem: &Problem, settings: &Settings) -> Self {
         Self {
             problem: problem.clone(),
             settings: Settings {
-                // Models are looked for by the search that owns the subtrees.
+                // The search that owns the subtrees also searches for models.
                 mechanisms: Mechanisms {
                     primal: false,
                     ..settings.mechanisms
@@ -81,8 +81,8 @@ impl Explorer {
         }
     }
 
-    /// Explores the subtrees of a task, and gives what is left of them, what was discarded and with which bounds, and the models
-    /// that were found.
+    /// Explores the subtrees of a task. Returns the remaining subtrees, the evidence of what was discarded, and the
+    /// models found.
     pub fn explore(&mut self, task: &[u8]) -> Result<Vec<u8>> {
         let bytes = task;
         let mut task = Task::decode(bytes)?;
@@ -95,7 +95,7 @@ impl Explorer {
             ..self.settings.clone()
         };
         settings.check()?;
-        // The columns are those of a list that no node has, so that every task of the search is about the same ones.
+        // The columns are added as a list without nodes, so that every task of the search uses the same ones.
         task.state.lists.push(std::mem::take(&mut task.columns));
         let columns = task.state.alive();
         let Known {
@@ -115,7 +115,7 @@ impl Explorer {
         Ok(seal_answer(bytes, left))
     }
 
-    /// The problem that a task is about, with what is known of it.
+    /// The problem of a task, with its shared data.
     fn known(&mut self, task: &Task, settings: &Settings, columns: &[usize]) -> Result<&mut Known> {
         let narrow: Vec<u32> = columns.iter().map(|j| *j as u32).collect();
         let is_known = |known: &Known| known.stamp == task.stamp && known.columns == narrow;
@@ -152,7 +152,7 @@ fn find(problem: &Problem, task: &Task, settings: &Settings) -> Result<Problem> 
     }
 }
 
-/// Explores for a while.
+/// Explores for a given time.
 struct Exploring<'s> {
     settings: &'s Settings,
     time: Duration,

@@ -1,4 +1,4 @@
-//! What the coefficients of a model are worth, its features taken as given: the fit without the ridge, and standard errors.
+//! Inference for a model whose features are taken as given: the fit without the ridge, and standard errors.
 //!
 //! With `A` the columns of the model, `p` the weights as shares, `h` the curvatures of the loss at the model and `Λ` the ridge,
 //!
@@ -6,15 +6,16 @@
 //! G = Aᵀ diag(p h) A        V = (G + Λ)⁻¹ M (G + Λ)⁻¹ / n
 //! ```
 //!
-//! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals) and the gamma one (σ² from the
-//! relative residuals, and h its expectation 1), `M = G` for the logistic, the Poisson and the Cox loss (whose G is the Hessian that
-//! couples rows; of the multinomial loss, too), and for Huber's the mean of
-//! `ψ² a aᵀ` (a sandwich). Weights are relative: only their ratios matter. Without a ridge these are
-//! the standard errors of every textbook.
+//! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals) and the gamma loss
+//! (σ² from the relative residuals, and h its expectation 1). `M = G` for the logistic, Poisson, Cox and multinomial
+//! losses; for the last two, G is the Hessian that couples rows. For Huber's loss, M is the mean of `ψ² a aᵀ` (a
+//! sandwich). Weights are relative: only their ratios matter. Without a ridge these are the standard errors of every
+//! textbook.
 //!
-//! Several responses share their columns and nothing else: each has the standard errors that it would have by itself. Of classes
-//! only differences mean anything, so that G is 0 where the coefficients of a feature all grow alike. Coefficients that add up to 0
-//! have no part there: anything may be added to G in that direction, and `κ 11ᵀ` makes it regular.
+//! Several responses share their columns and nothing else, so each has the standard errors that it would have by
+//! itself. Of classes only differences matter, so G is 0 in the direction in which all coefficients of a feature
+//! change alike. Coefficients that add up to 0 have no component in that direction. Anything may therefore be added to
+//! G there, and `κ 11ᵀ` makes it regular.
 
 use crate::linalg::cholesky::{Cholesky, mirror_up};
 use crate::linalg::kernels;
@@ -23,22 +24,22 @@ use crate::problem::Problem;
 use crate::restricted::Restricted;
 use crate::settings::Solution;
 
-/// A pivot below this share of its diagonal: the column is a combination of others, as far as one can tell.
+/// A column whose pivot is below this share of its diagonal counts as a combination of others.
 const DEPENDENT: f64 = 1e-11;
-/// What stands in for no ridge until the bounds that a model meets are known, as a share of the squares of a column.
+/// Ridge that stands in for none until the bounds that a model meets are known, as a share of the squares of a column.
 const TINY: f64 = 1e-10;
-/// Predictions that change by no more than this are the same.
+/// Predictions that change by no more than this share count as unchanged.
 const CLOSE: f64 = 1e-9;
 const MAX_ITERATIONS: usize = 60;
 
-/// Why a model has no coefficients without the ridge, or no standard errors.
+/// Reason why a model has no coefficients without the ridge, or no standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undetermined {
-    /// The columns depend on each other: many coefficients give the same predictions.
+    /// The columns are linearly dependent: many coefficients give the same predictions.
     Dependent,
-    /// The labels can be told apart without an error, so that coefficients grow without end.
+    /// The labels can be separated without error, so that coefficients grow without limit.
     Separated,
-    /// Some coefficients grow without end, as that of an indicator whose rows all have a count of 0.
+    /// Some coefficients grow without limit, such as that of an indicator whose rows all have a count of 0.
     Endless,
     /// There are no more rows than coefficients.
     FewRows,
@@ -49,21 +50,22 @@ pub enum Undetermined {
 /// Standard errors of the coefficients of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Errors {
-    /// The columns of the model, in order; with several responses or classes those of each of them.
+    /// The columns of the model, in order; with several responses or classes, those of each of them.
     pub columns: Vec<usize>,
-    /// Their standard errors, on the data's own scale; none for a coefficient at one of its bounds.
+    /// Standard errors of these columns, on the data's own scale; `None` for a coefficient at one of its bounds.
     pub errors: Vec<Option<f64>>,
-    /// That of the intercept of each response or class; empty where there are none.
+    /// Standard error of the intercept of each response or class; empty if there are no intercepts.
     pub intercepts: Vec<f64>,
-    /// Degrees of freedom of Student's distribution; none for the normal one. Of several responses those of the one with most
-    /// coefficients off their bounds.
+    /// Degrees of freedom of Student's distribution; `None` for the normal one. With several responses, those of the
+    /// response with most coefficients off their bounds.
     pub freedom: Option<usize>,
 }
 
-/// The model of a solution fitted again without the ridge: its coefficients, numbered as those of the solution, and the intercept
-/// of each response or class.
+/// Refits the model of a solution without the ridge. Returns its coefficients, numbered like the solution's, and the
+/// intercept of each response or class.
 ///
-/// Bounds of coefficients hold. Objective and bound of the solution stay those of the problem with its ridge.
+/// Bounds on coefficients are respected. The objective and bound of the solution remain those of the problem with its
+/// ridge.
 pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, Vec<f64>), Undetermined> {
     let mut local = Local::new(problem, solution);
     if problem.is_boxed() {
@@ -97,7 +99,7 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, Vec<f6
             local.x[at] -= length * d;
         }
         if !local.is_within_bounds() {
-            // The bounds that are met were found with next to no ridge; what is left is rounding.
+            // The active bounds were found with next to no ridge; the rest is rounding.
             for (at, d) in local.free.clone().into_iter().zip(&step) {
                 local.x[at] += length * d;
             }
@@ -114,7 +116,7 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, Vec<f6
     })
 }
 
-/// The standard errors of the coefficients of a solution, its features taken as given.
+/// Returns the standard errors of the coefficients of a solution, its features taken as given.
 ///
 /// `has_ridge` says whether the coefficients are those with the ridge, or those of [`refit`].
 pub fn standard_errors(
@@ -133,7 +135,7 @@ pub fn standard_errors(
         .iter()
         .map(|at| problem.block(local.columns[*at]))
         .collect();
-    // How many coefficients the response has that has most.
+    // The largest number of coefficients of any response.
     let most = (0..problem.outputs())
         .map(|r| blocks.iter().filter(|own| **own == r).count())
         .max()
@@ -143,7 +145,7 @@ pub fn standard_errors(
     }
     let z = local.predictions();
     let mut curved = match loss.response() {
-        // The expectations of the curvatures.
+        // The expected curvatures are 1.
         ResponseKind::Positive => local.gram(&problem.p),
         _ => local.curved(&z),
     };
@@ -209,13 +211,13 @@ pub fn standard_errors(
     })
 }
 
-/// A model in the engine's own coefficients.
+/// A model in the engine's internal coefficients.
 struct Local<'p> {
     problem: &'p Problem,
-    /// Its columns in order, the intercepts' behind them.
+    /// Columns of the model in order, followed by those of the intercepts.
     columns: Vec<usize>,
     x: Vec<f64>,
-    /// The places of those that are at none of their bounds.
+    /// Positions in `columns` of the coefficients that are not at a bound.
     free: Vec<usize>,
 }
 
@@ -239,7 +241,7 @@ impl<'p> Local<'p> {
             let (low, high) = problem.bounds(*j);
             x <= &low || x >= &high
         };
-        // Those that are no coefficients are intercepts.
+        // Columns that are not coefficients are intercepts.
         let free = (0..columns.len()).filter(|at| !data.get(*at).is_some_and(held));
         let free = free.collect();
         if problem.has_intercept {
@@ -302,7 +304,7 @@ impl<'p> Local<'p> {
         self.problem.loss_of(z)
     }
 
-    /// `Aᵀ ∇²L(z) A` over the free columns, a full square.
+    /// `Aᵀ ∇²L(z) A` over the free columns, as a full square matrix.
     fn curved(&self, z: &[f64]) -> Vec<f64> {
         let mut curvatures = vec![0.0; z.len()];
         self.problem.curvatures_of(z, &mut curvatures);
@@ -313,7 +315,7 @@ impl<'p> Local<'p> {
         gram
     }
 
-    /// `Aᵀ diag(w) A` over the free columns, a full square.
+    /// `Aᵀ diag(w) A` over the free columns, as a full square matrix.
     fn gram(&self, w: &[f64]) -> Vec<f64> {
         let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
         let count = columns.len();
@@ -328,7 +330,7 @@ impl<'p> Local<'p> {
         gram
     }
 
-    /// `H⁻¹ g` over the free columns, without the ridge.
+    /// Returns `H⁻¹ g` over the free columns, without the ridge.
     fn newton_step(&self, z: &[f64]) -> Option<Vec<f64>> {
         let (mut alpha, mut beta) = (vec![0.0; z.len()], vec![0.0; z.len()]);
         self.problem.slopes_of(z, &mut alpha, &mut beta);
@@ -341,8 +343,8 @@ impl<'p> Local<'p> {
         Some(gradient)
     }
 
-    /// Adds `κ 11ᵀ` for the coefficients of each feature, if they are those of classes: κ is such that this direction has the mean
-    /// curvature of these coefficients.
+    /// Adds `κ 11ᵀ` to the block of each feature if the loss has classes: κ gives this direction the mean curvature of
+    /// the feature's coefficients.
     fn fill_gauge(&self, square: &mut [f64]) {
         let Some(classes) = self.problem.loss.classes() else {
             return;
@@ -355,7 +357,7 @@ impl<'p> Local<'p> {
         for r in 0..size {
             let Some(own) = feature(r) else { continue };
             let alike: Vec<usize> = (0..size).filter(|c| feature(*c) == Some(own)).collect();
-            // Once for each feature, from its first coefficient.
+            // Once per feature, from its first coefficient.
             if alike[0] != r {
                 continue;
             }
@@ -367,7 +369,7 @@ impl<'p> Local<'p> {
         }
     }
 
-    /// Why a Hessian is singular: the columns depend on each other, or rows have no curvature left.
+    /// Reason why a Hessian is singular: the columns are dependent, or rows have no curvature left.
     fn flat(&self) -> Undetermined {
         let is_class = self.problem.loss.classes().is_some();
         if is_class && factor(self.gram(&self.problem.p), self.free.len()).is_some() {
@@ -377,14 +379,14 @@ impl<'p> Local<'p> {
         }
     }
 
-    /// The coefficients of the data.
+    /// Returns the coefficients and intercepts on the scale of the data.
     fn outward(&self) -> (Vec<f64>, Vec<f64>) {
         let x = self.columns.iter().copied().zip(self.x.iter().copied());
         let x: Vec<(usize, f64)> = x.collect();
         self.problem.outward(&x)
     }
 
-    /// How each coefficient of the data depends on the free ones of the engine; none for one that is not free.
+    /// Derivatives of each coefficient of the data by the engine's free ones; `None` for a coefficient that is not free.
     fn jacobian(&self) -> Vec<Option<Vec<f64>>> {
         let problem = self.problem;
         let place = |at: usize| self.free.iter().position(|free| *free == at);
@@ -396,7 +398,7 @@ impl<'p> Local<'p> {
         self.columns.iter().enumerate().map(row).collect()
     }
 
-    /// How the intercept of each response or class depends on the free coefficients.
+    /// Derivatives of the intercept of each response or class by the free coefficients.
     fn intercepts(&self) -> Vec<Vec<f64>> {
         let problem = self.problem;
         if !problem.has_intercept {
@@ -417,7 +419,7 @@ impl<'p> Local<'p> {
         };
         let mut rows: Vec<Vec<f64>> = (0..problem.outputs()).map(row).collect();
         if problem.loss.classes().is_some() {
-            // Those of classes are centred.
+            // The intercepts of classes are centred.
             for place in 0..self.free.len() {
                 let sum: f64 = rows.iter().map(|row| row[place]).sum();
                 let mean = sum / rows.len() as f64;
@@ -428,7 +430,7 @@ impl<'p> Local<'p> {
     }
 }
 
-/// Factorises a square; nothing where its columns depend on each other.
+/// Factorises a square matrix; returns `None` if its columns are dependent.
 fn factor(square: Vec<f64>, size: usize) -> Option<Cholesky> {
     let mut factor = Cholesky::new();
     factor.start(size).copy_from_slice(&square);
@@ -446,7 +448,7 @@ fn invert(square: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     Some(factor(square, size)?.inverse())
 }
 
-/// The product of two squares, the second of them symmetric.
+/// Product of two square matrices, the second of them symmetric.
 fn multiply(one: &[f64], other: &[f64], size: usize) -> Vec<f64> {
     let mut product = vec![0.0; size * size];
     for r in 0..size {

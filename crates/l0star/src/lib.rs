@@ -4,39 +4,40 @@
 //! minimize  P(x) = L(Ax + o) + ½ Σ λ_i x_i²   subject to  at most k of the selectable features are non-zero
 //! ```
 //!
-//! exactly, with a certified lower bound. [`solve()`] does it in one call, [`Run`] with events and checkpoints; [`path`] solves
-//! every size in one run, [`prices()`] what each choice of the answer is worth.
+//! exactly, with a certified lower bound. [`solve()`] solves a problem in one call, and [`Run`] does so with events
+//! and checkpoints. [`path`] solves every size in one run, and [`prices()`] computes the cost of every opposite
+//! decision.
 //!
-//! The modules, each importing only from those above it:
+//! Each module imports only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `tuning` | constants that were chosen by measuring: they decide how long a search takes, never what it proves |
+//! | `tuning` | constants chosen by measurement: they decide how long a search takes, never what it proves |
 //! | [`error`] | what can be wrong |
 //! | [`settings`] | what is asked for and what comes back |
 //! | [`limits`] | when to stop |
-//! | `sealed` | values as bytes that show damage |
+//! | `sealed` | values serialised with a checksum that reveals damage |
 //! | `linalg` | kernels, Cholesky, proofs of definiteness, rounding constants |
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
 //! | [`bound`] | the dual bound of a node, certified against rounding |
-//! | `boxes` | intervals of coefficients, proved |
+//! | `boxes` | proved intervals of coefficients |
 //! | `restricted` | the minimum of P over a given support |
 //! | `relaxation` | what a node is worth: the trait, Newton's method, PDAL and SGA of the paper, rows, groups and bounds |
-//! | `gram` | the same in Gram form: frames, lifting, enumeration of small budgets, local search in a quadratic |
+//! | `gram` | relaxations in Gram form: frames, lifting, enumeration of small budgets, local search in a quadratic |
 //! | [`search`] | the frontier, the two trees, incumbents, evidence, events, checkpoints |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT; first incumbents |
-//! | `primal` | good models by local search, before the proof and beside it |
-//! | `robust` | where Huber's loss turns linear, from the data |
+//! | `primal` | better models by local search, before the proof and alongside it |
+//! | `robust` | Huber's δ, chosen from the data |
 //! | `prepare` | from a problem to the first node of its search: screening, the Gram matrix, row proofs |
-//! | `solve` | one call for all of it: which tree and which relaxation for which problem |
+//! | `solve` | the entry point: chooses the tree and the relaxation for a problem |
 //! | `explore` | subtrees of a search in another process |
 //! | [`path`] | every size in one run |
-//! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
-//! | `prices` | what it costs to decide otherwise about a feature |
+//! | [`batch`] | many paths that take turns, with one checkpoint for all of them |
+//! | `prices` | the cost of the opposite decision about a feature |
 //! | `breakpoints` | the best model at every price of a feature |
-//! | `inference` | what the coefficients of a model are worth: without the ridge, and with standard errors |
-//! | `internals` | parts for tests and benchmarks of the engine itself |
+//! | `inference` | coefficients refitted without the ridge, and their standard errors |
+//! | `internals` | parts of the engine for its own tests and benchmarks |
 
 pub mod batch;
 pub mod bound;
@@ -90,17 +91,17 @@ pub mod internals {
     pub use crate::search::paper::OrderedTree;
 }
 
-/// The examples of the guide are tests.
+/// Runs the examples of the guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/constraints.md")]
 mod guide {}
 
-/// The example of a loss from outside is a test.
+/// Runs the example of a loss defined outside the crate as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/add-a-loss.md")]
 mod add_a_loss {}
 
-/// The example of the reference is a test.
+/// Runs the example of the reference as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reference/rust.md")]
 mod reference {}

@@ -1,4 +1,4 @@
-//! When to stop: wall-clock time, nodes, memory, a word from outside.
+//! Limits that stop a search: wall-clock time, nodes, memory, an interrupt flag.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,18 +10,18 @@ use crate::settings::{Settings, Status};
 #[derive(Debug, Clone)]
 pub struct Limits {
     start: Instant,
-    /// Time that earlier runs of the same search took.
+    /// Time spent by earlier runs of the same search.
     before: Duration,
     deadline: Option<Instant>,
     nodes: u64,
     bytes: u64,
     interrupt: Option<Arc<AtomicBool>>,
-    /// No node is begun after this once there were so many, and one that is begun comes to its end.
+    /// Time after which no node is begun once there were this many nodes. A node that has begun is finished.
     pause: Option<(Instant, u64)>,
 }
 
 impl Limits {
-    /// The clock starts now.
+    /// Creates the limits of these settings and starts the clock.
     pub fn new(settings: &Settings) -> Self {
         let start = Instant::now();
         let times = [settings.time_limit, settings.search_time_limit];
@@ -38,31 +38,32 @@ impl Limits {
         }
     }
 
-    /// Ends the search between two nodes when this much time has passed from now, and there were so many nodes. Unlike at the time
-    /// limit, the node at hand is finished, so that every run gets further, however short its time.
+    /// Ends the search between two nodes once this much time has passed from now and there were at least this many
+    /// nodes. Unlike at the time limit, the current node is finished, so that every run makes progress, however short
+    /// its time.
     pub(crate) fn pause_after(&mut self, time: Duration, nodes: u64) {
         let end = Instant::now().checked_add(time);
         self.pause = end.map(|end| (end, nodes));
     }
 
-    /// Goes on counting where an earlier run of the same search stopped. The limits themselves are those of this run.
+    /// Resumes the counts of an earlier run of the same search. The limits themselves are those of this run.
     pub(crate) fn resume(&mut self, seconds: f64, nodes: u64) {
         self.before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         self.nodes = self.nodes.saturating_add(nodes);
     }
 
-    /// No limit at all.
+    /// Returns limits that never stop a search.
     pub fn none() -> Self {
         Self::new(&Settings::default())
     }
 
-    /// Whether everything has to end at once.
+    /// Whether the search has to end at once.
     #[inline]
     pub fn stop(&self) -> bool {
         self.reached().is_some()
     }
 
-    /// The limit that ends everything at once, in the middle of a relaxation too.
+    /// Returns the limit that ends the search at once, even in the middle of a relaxation.
     #[inline]
     pub fn reached(&self) -> Option<Status> {
         if let Some(flag) = &self.interrupt
@@ -76,7 +77,7 @@ impl Limits {
         }
     }
 
-    /// The limits that are checked between nodes.
+    /// Returns the limit reached, including those that are checked only between nodes.
     pub fn reached_between(&self, nodes: u64, bytes: u64) -> Option<Status> {
         let is_over = |(end, least): (Instant, u64)| nodes >= least && Instant::now() >= end;
         let is_time = || self.pause.is_some_and(is_over);
@@ -89,28 +90,28 @@ impl Limits {
         })
     }
 
-    /// How many nodes may still be looked at when there were so many; `None`: any number.
+    /// Number of nodes that may still be expanded after this many; `None` if there is no limit.
     pub(crate) fn nodes_left(&self, nodes: u64) -> Option<u64> {
         (self.nodes < u64::MAX).then(|| self.nodes.saturating_sub(nodes))
     }
 
-    /// Whether so many bytes are more than the memory limit allows.
+    /// Whether this many bytes exceed the memory limit.
     pub(crate) fn is_too_much(&self, bytes: u64) -> bool {
         bytes > self.bytes
     }
 
-    /// Whether so many bytes of open nodes are half of the memory limit: time to be sparing with it.
+    /// Whether this many bytes of open nodes are at least half of the memory limit, so that memory must be saved.
     pub fn is_short(&self, bytes: u64) -> bool {
         bytes >= self.bytes / 2
     }
 
-    /// The time that is left, if it is limited.
+    /// Time left, if time is limited.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         let deadline = self.deadline?;
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Seconds since the start.
+    /// Seconds since the start, including earlier runs of the same search.
     pub fn seconds(&self) -> f64 {
         (self.before + self.start.elapsed()).as_secs_f64()
     }

@@ -1,8 +1,8 @@
 //! The best model of every size in one run.
 //!
-//! Sizes are solved in increasing order. They share the Gram matrix and the lifted frame of all columns; the best model of
-//! one size, and what it becomes with one feature more, is where the next begins; and since the optimum does not increase
-//! with k, what is proved of one size holds for every smaller one.
+//! Sizes are solved in increasing order. They share the Gram matrix and the lifted frame of all columns. Each size
+//! starts from the best model of the size before, extended by one feature. The optimum does not increase with k, so a
+//! bound of one size holds for every smaller one.
 
 mod checkpoint;
 mod saved;
@@ -30,13 +30,14 @@ use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
 use crate::tuning::prepare::LONG_SIZE;
 
-/// A path to come: a problem whose own k does not matter, settings, the sizes, and who listens.
+/// A path to be solved: a problem whose own k does not matter, settings, sizes and observers.
 ///
-/// `time_limit` is for the whole path: every size gets an equal share of what is left, so that none is without a model and
-/// a bound. `search_time_limit`, `node_limit` and `memory_limit` are for each size. With several threads and no observer,
-/// sizes are solved side by side, and those that take long by all threads one after the other.
+/// `time_limit` applies to the whole path: every size gets an equal share of the remaining time, so that each has a
+/// model and a bound. `search_time_limit`, `node_limit` and `memory_limit` apply to each size. With several threads
+/// and no observer, sizes are solved side by side. Sizes that take long are then solved one after the other, with all
+/// threads.
 ///
-/// Sizes need not follow each other; they are solved in increasing order, each once.
+/// Sizes need not be consecutive; they are solved in increasing order, each once.
 ///
 /// ```
 /// use l0star::{Design, PathRun, Problem, Settings, Status};
@@ -59,44 +60,45 @@ pub struct PathRun<'p> {
     cluster: Option<SharedCluster>,
 }
 
-/// A listener to the events of a path: the size in hand, and what happened.
+/// A listener to the events of a path; it receives the current size and the event.
 pub type PathObserver<'p> = Box<dyn FnMut(usize, &Event) + 'p>;
 
-/// Takes the sizes of a path, one after the other.
+/// Receives the solved sizes of a path, one after the other.
 pub type PathSizeTaker<'p> = Box<dyn FnMut(&PathSize) + 'p>;
 
-/// Takes the checkpoints of a path, on whichever thread they are made.
+/// Receives the checkpoints of a path, on the thread that makes them.
 pub type PathSink<'p> = Box<dyn FnMut(&PathCheckpoint) + Send + 'p>;
 
 /// One size of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathSize {
-    /// At most so many selectable features.
+    /// Limit on the number of selectable features.
     pub k: usize,
-    /// The best model of that size, and what is proved of it.
+    /// The best model of that size, with its proof.
     pub solution: Solution,
-    /// What it is worth; `None` for a loss that is not a likelihood.
+    /// Information criteria of the model; `None` for a loss that is not a likelihood.
     pub criteria: Option<Criteria>,
 }
 
-/// Information criteria: smaller is better, only differences between models of the same data mean anything.
+/// Information criteria: smaller is better, and only differences between models of the same data are meaningful.
 ///
-/// `-2 log likelihood + penalty · parameters`. Parameters are the non-zero coefficients, always-in ones and the intercept
-/// included. Logistic: the likelihood of the labels. Poisson: that of the counts, less that of a perfect fit. Gamma: that of the
-/// amounts, with the dispersion that is most likely. Quadratic: that of normal errors of unknown variance,
-/// `n log(2 L)`; Huber's loss in the place of the quadratic one is a quasi-likelihood.
+/// `-2 log likelihood + penalty · parameters`. Parameters are the nonzero coefficients, including always-in ones and
+/// the intercept. Logistic: the likelihood of the labels. Poisson: that of the counts, less that of a perfect fit.
+/// Gamma: that of the amounts, with the dispersion that is most likely. Quadratic: that of normal errors of unknown
+/// variance, `n log(2 L)`; with Huber's loss in place of the quadratic one, it is a quasi-likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
-    /// Akaike's: a penalty of 2.
+    /// Akaike's criterion, with a penalty of 2.
     pub aic: f64,
-    /// The Bayesian: log n.
+    /// The Bayesian criterion, with a penalty of log n.
     pub bic: f64,
-    /// The extended Bayesian (Chen and Chen 2008, γ = 1): BIC + 2 log C(features, size), for more features than a few.
+    /// The extended Bayesian criterion (Chen and Chen 2008, γ = 1): BIC + 2 log C(features, size), for problems with
+    /// many features.
     pub ebic: f64,
 }
 
 impl<'p> PathRun<'p> {
-    /// A path over these sizes, of which nothing is done yet.
+    /// A path over these sizes, with nothing done yet.
     pub fn new(
         problem: &'p Problem,
         settings: &Settings,
@@ -117,41 +119,43 @@ impl<'p> PathRun<'p> {
         }
     }
 
-    /// Sends every event there, with its size.
+    /// Sends every event to `observer`, with its size.
     pub fn observe(mut self, observer: PathObserver<'p>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// Hands out every size when its search has ended. Its bound can still become better.
+    /// Hands out every size when its search has ended. Its bound can still improve.
     pub fn each(mut self, done: PathSizeTaker<'p>) -> Self {
         self.done = Some(done);
         self
     }
 
-    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes (`method=best-first`).
+    /// Hands out a checkpoint at this interval (zero: at every step), and one at the end, however the run ends
+    /// (`method=best-first`).
     ///
-    /// It holds the sizes that are done and the searches at hand, each as [`Run::save`] has it; a Gram matrix that takes long to
-    /// make is in it once, for all of them.
+    /// A checkpoint holds the finished sizes and the current searches, each as in [`Run::save`]. A Gram matrix that
+    /// takes long to make is in it once, for all of them.
     pub fn save(mut self, every: Duration, sink: PathSink<'p>) -> Self {
         self.sink = Some((every, sink));
         self
     }
 
-    /// Goes on where a checkpoint of the same path was made: sizes that are done are not searched again, and those that were
-    /// stopped at a limit go on. Limits are those of this run; counters and seconds go on.
+    /// Resumes from a checkpoint of the same path: finished sizes are not searched again, and those that a limit
+    /// stopped continue. The limits are those of this run; counters and seconds continue.
     pub fn resume(mut self, checkpoint: PathCheckpoint) -> Self {
         self.resume = Some(checkpoint);
         self
     }
 
-    /// Lets other processes explore subtrees of every size ([`Run::on_cluster`]); sizes are solved one after the other.
+    /// Lets other processes explore subtrees of every size ([`Run::on_cluster`]); sizes are solved one after the
+    /// other.
     pub fn on_cluster(mut self, cluster: impl Cluster) -> Self {
         self.cluster = Some(SharedCluster::new(cluster));
         self
     }
 
-    /// Solves every size. Where a size was stopped, those after it are still looked at, with what is left of the limits.
+    /// Solves every size. When a limit stops one size, the later ones are still solved within the remaining limits.
     pub fn solve(mut self) -> Result<Vec<PathSize>> {
         self.settings.check()?;
         let start = Instant::now();
@@ -161,7 +165,7 @@ impl<'p> PathRun<'p> {
         let mut side_by_side =
             self.settings.thread_count() > 1 && self.observer.is_none() && !path.has_cluster();
         for at in 0..path.sizes.len() {
-            // The first that needs a search prepares what all share.
+            // The first size that needs a search prepares the shared data.
             if side_by_side && path.is_prepared {
                 self.solve_aside(&mut path)?;
                 side_by_side = false;
@@ -184,7 +188,7 @@ impl<'p> PathRun<'p> {
         Ok(path.finish(&self.settings))
     }
 
-    /// The path with its checkpoints, if anybody wants these.
+    /// The path with its checkpoints, if they are wanted.
     fn begin(&mut self) -> Result<PathState<'p>> {
         let (sink, resume) = (self.sink.take(), self.resume.take());
         let is_kept = sink.is_some() || resume.is_some();
@@ -201,7 +205,7 @@ impl<'p> PathRun<'p> {
         PathState::new(self.problem, &self.settings, self.sizes.clone(), writer)
     }
 
-    /// The sizes that are left, each on one thread and as many at once as there are threads; what takes long is left.
+    /// Solves the remaining sizes side by side, each on one thread. Sizes that take long are left for later.
     fn solve_aside(&self, path: &mut PathState<'p>) -> Result<()> {
         let limit = self.settings.time_limit.map(|limit| limit / 4);
         let aside = limit.map_or(LONG_SIZE, |limit| limit.min(LONG_SIZE));
@@ -210,7 +214,7 @@ impl<'p> PathRun<'p> {
             time_limit: Some(aside),
             ..self.settings.clone()
         };
-        // A search that its own limit has stopped would be stopped by it again.
+        // A search that was stopped by its own limit would be stopped by it again.
         let own = self.settings.search_time_limit;
         let is_left =
             |status: Status| status == Status::TimeLimit && own.is_none_or(|own| own > aside);
@@ -251,7 +255,7 @@ impl<'p> PathRun<'p> {
             let threads = 1..self.settings.thread_count().min(path.sizes.len());
             let others: Vec<_> = threads.map(|_| scope.spawn(work)).collect();
             let own = work();
-            // The panic of a worker is one of the whole path.
+            // The panic of a worker becomes a panic of the whole path.
             let others = others
                 .into_iter()
                 .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -262,18 +266,18 @@ impl<'p> PathRun<'p> {
     }
 }
 
-/// What each of so many sizes has of the time that is left.
+/// The share of the remaining time for each of this many sizes.
 fn share(limit: Duration, start: Instant, sizes: usize) -> Duration {
     limit.saturating_sub(start.elapsed()).div_f64(sizes as f64)
 }
 
-/// The best model of the largest of these sizes that is solved.
+/// The best model of the largest solved size.
 fn best_of(solved: &[Option<Solution>]) -> Option<&Model> {
     let last = solved.iter().rev().flatten().next();
     last.and_then(|solution| solution.solutions.first())
 }
 
-/// A model of one size is one of every larger size, too: ties that were found apart do not make the objective rise.
+/// Makes the objective non-increasing: a model of one size is also one of every larger size, and may win a tie.
 fn share_models(solutions: &mut [Solution]) {
     for at in 1..solutions.len() {
         let (before, after) = solutions.split_at_mut(at);
@@ -290,7 +294,7 @@ fn share_models(solutions: &mut [Solution]) {
     }
 }
 
-/// The optimum does not increase with k: a bound of one size bounds every smaller one.
+/// Makes the bounds consistent: the optimum does not increase with k, so a bound of one size bounds every smaller one.
 fn share_bounds(solutions: &mut [Solution], settings: &Settings) {
     let mut known: f64 = 0.0;
     for solution in solutions.iter_mut().rev() {
@@ -322,7 +326,7 @@ impl PathSize {
 }
 
 impl Criteria {
-    /// Of a model; `None` for a loss that is not a likelihood.
+    /// The criteria of a model; `None` for a loss that is not a likelihood.
     pub fn new(problem: &Problem, solution: &Solution) -> Option<Self> {
         if !problem.loss().is_likelihood() {
             return None;
@@ -333,7 +337,7 @@ impl Criteria {
         x.retain(|(_, x)| *x != 0.0);
         let mut parameters = x.len() as f64;
         if problem.has_intercept() {
-            // Those of classes add up to 0, and so do the coefficients of a feature.
+            // The intercepts of classes sum to 0, and so do the coefficients of a feature.
             parameters += problem.outputs() as f64;
             x.extend((columns..).zip(solution.intercepts()));
         }
@@ -343,7 +347,7 @@ impl Criteria {
         let loss = problem.mean_loss(&x);
         let deviance = match problem.loss().response() {
             ResponseKind::Real if problem.outputs() > 1 => {
-                // Each response has a variance of its own.
+                // Each response has its own variance.
                 let squares = problem.mean_squares(&x);
                 let logarithms = squares.iter().map(|s| s.max(f64::MIN_POSITIVE).ln());
                 n * logarithms.sum::<f64>()
@@ -353,7 +357,7 @@ impl Criteria {
             | ResponseKind::Count
             | ResponseKind::Time => 2.0 * n * loss,
             ResponseKind::Positive => n * gamma_deviance(loss),
-            // A perfect fit has no finite one.
+            // A perfect fit has no finite likelihood.
             ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),
         };
         let bic = deviance + problem.informative().ln() * parameters;

@@ -1,4 +1,4 @@
-//! What each choice of a model is worth: the cost of doing without a feature that was chosen, and of having one that was not.
+//! The cost of every choice of a model: of omitting a chosen feature, and of including one that was not chosen.
 
 mod archive;
 mod together;
@@ -22,45 +22,46 @@ use archive::{Keeping, PriceArchive};
 use together::Asked;
 use twins::Leaders;
 
-/// P of a model is at most this many times its `objective` (`docs/numerics.md`, section 11).
+/// P of a model is at most its `objective` times this factor (`docs/numerics.md`, section 11).
 const ABOVE: f64 = 1.0 + 32.0 * U;
 
-/// What it costs to decide otherwise about one feature.
+/// The cost of the other decision about one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// The feature, by its first column.
+    /// The feature, given by its first column.
     pub feature: usize,
-    /// Its columns: more than one for a group.
+    /// Columns of the feature: several for a group.
     pub columns: Vec<usize>,
-    /// Whether the model has it: then the price is that of doing without it, else that of having it (k counts it).
+    /// Whether the model has it. If so, the price is that of omitting it; otherwise that of including it (k counts
+    /// it).
     pub chosen: bool,
-    /// How much the objective rises: the difference of the best objectives found.
+    /// The rise of the objective: the difference of the best objectives found.
     pub cost: f64,
-    /// A certified lower bound of that rise, and a certified upper bound.
+    /// A certified lower bound and a certified upper bound of that rise.
     pub cost_bounds: (f64, f64),
-    /// The least objective with the other decision; +∞ when no model can have the feature (it needs more others than k
-    /// allows), and so are the costs.
+    /// The least objective with the other decision. It is +∞, and so are the costs, when no model can have the feature
+    /// because it requires more others than k allows.
     pub objective: f64,
     /// A certified lower bound of that objective.
     pub lower_bound: f64,
-    /// What is known of it.
+    /// The status of the search for it.
     pub status: Status,
     /// The columns of the best model with the other decision.
     pub support: Vec<usize>,
-    /// Nodes that its search looked at; none where what another search knew was enough.
+    /// Number of nodes expanded for it; 0 where the results of other searches were enough.
     pub nodes: u64,
-    /// Relaxations and restricted problems that were solved for it.
+    /// Number of relaxations and restricted problems solved for it.
     pub solver_calls: u64,
 }
 
-/// The prices of features of a solved problem: for each chosen one the cost of doing without it, for each other one the cost
-/// of having it. `features`: which (first columns of groups), `None` for all that can be chosen.
+/// Computes the prices of features of a solved problem: the cost of omitting each chosen one, and of including each
+/// other one. `features`: the features to price (first columns of groups); `None` for all that can be chosen.
 ///
-/// Each is the exact optimum of the problem with that one decision made otherwise, by the method of `settings`, which has to
-/// be exact. With the default method they share what one search knows: the Gram matrix, the bounds
-/// that hold for several of them, and every model that any of them finds; with several threads they are solved side by side.
-/// The limits on nodes and memory are for each search; the time limit is one for all of them, and each has its share. What
-/// was not proved by then has the status `time_limit` and bounds that are valid.
+/// Each price is the exact optimum of the problem with that one decision changed, by the method of `settings`, which
+/// has to be exact. With the default method, all prices share the data of one search: the Gram matrix, the bounds that
+/// hold for several of them, and every model that any of them finds. With several threads they are solved side by
+/// side. The limits on nodes and memory apply to each search. The time limit applies to all of them together, and each
+/// has its share. A price that is not proved by then has the status `time_limit` and valid bounds.
 ///
 /// ```
 /// use l0star::{Design, Problem, Settings, prices, solve};
@@ -89,7 +90,7 @@ pub fn prices(
     run.solve()
 }
 
-/// [`prices`] to come, with checkpoints (`method=best-first`).
+/// A run of [`prices`] with checkpoints (`method=best-first`).
 ///
 /// ```
 /// use std::time::Duration;
@@ -122,7 +123,7 @@ pub struct PriceRun<'p> {
 }
 
 impl<'p> PriceRun<'p> {
-    /// The prices of all features that can be chosen.
+    /// A run for the prices of all features that can be chosen.
     pub fn new(problem: &'p Problem, settings: &Settings, solution: &'p Solution) -> Self {
         Self {
             problem,
@@ -134,32 +135,33 @@ impl<'p> PriceRun<'p> {
         }
     }
 
-    /// Only those of these features, groups by their first columns.
+    /// Restricts the run to these features, groups given by their first columns.
     pub fn features(mut self, features: Vec<usize>) -> Self {
         self.features = Some(features);
         self
     }
 
-    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes. It holds the prices that
-    /// are done, the searches that have begun, and the search of the problem itself as given to [`PriceRun::resume`].
+    /// Hands out a checkpoint at this interval (zero: at every step), and one at the end, however the run ends. It
+    /// holds the finished prices, the searches that have begun, and the search of the problem itself as given to
+    /// [`PriceRun::resume`].
     ///
-    /// With several threads each of them hands its own out, so often.
+    /// With several threads, each thread hands out its own at this interval.
     pub fn save(mut self, every: Duration, sink: PriceSink<'p>) -> Self {
         self.sink = Some((every, sink));
         self
     }
 
-    /// Goes on where a checkpoint of prices was made; or after the last checkpoint of the search of the problem, so that further
-    /// checkpoints hold that as well.
+    /// Resumes from a checkpoint of prices. Also accepts the last checkpoint of the search of the problem, so that
+    /// further checkpoints hold that as well.
     ///
-    /// Where the solution has changed since (the search was stopped early, and went on), what is known of a decision that is
-    /// still asked for stays.
+    /// If the solution has changed since (because the search was stopped early and then resumed), results for
+    /// decisions that are still requested are kept.
     pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
         self.resume = Some(checkpoint);
         self
     }
 
-    /// Finds them.
+    /// Computes the prices.
     pub fn solve(self) -> Result<Vec<Price>> {
         let (problem, settings, solution) = (self.problem, &self.settings, self.solution);
         if !matches!(
@@ -230,7 +232,7 @@ impl<'p> PriceRun<'p> {
     }
 }
 
-/// All decisions with what one search knows.
+/// Solves all decisions with the data of one search.
 fn solve_together<'p>(
     problem: &'p Problem,
     settings: &'p Settings,
@@ -259,7 +261,7 @@ fn solve_together<'p>(
     })
 }
 
-/// A run for each decision, on a problem in which it is made.
+/// Solves one problem for each decision, in which it is already made.
 fn solve_one_by_one(
     problem: &Problem,
     settings: &Settings,
@@ -292,15 +294,15 @@ fn solve_one_by_one(
 }
 
 impl Price {
-    /// `base`: what is proved of the optimum, and what was found.
+    /// The price of a decision. `base`: the proved bound and the value of the optimum.
     fn new(problem: &Problem, decision: Decision, found: Solution, base: (f64, f64)) -> Self {
         let Decision { feature, inside } = decision;
-        // A model of this problem is one of the original's, too.
+        // A model of the problem with the decision is also one of the original problem.
         let low = found.lower_bound.unwrap_or(0.0).max(base.0);
         let above = |objective: f64| (objective + problem.moment_error(objective)) * ABOVE;
         let mut support = found.support;
         if inside {
-            // It is in even where its coefficient is 0, and so is what it needs.
+            // The feature is in even when its coefficient is 0, and so are those that it requires.
             let needs = problem.structure.as_ref();
             let needs = needs.map_or(&[][..], |structure| &structure.ancestors[feature]);
             problem.expand_into(&[needs, &[feature]].concat(), &mut support);
@@ -313,7 +315,7 @@ impl Price {
             columns: problem.data_columns(feature),
             chosen: !inside,
             cost: (found.objective - base.1).max(0.0),
-            // Both the objectives and their difference are rounded: outwards.
+            // The objectives and their difference are rounded, so the bounds are widened.
             cost_bounds: (
                 (low - above(base.1)).next_down().max(0.0),
                 (above(found.objective) - base.0).next_up().max(0.0),

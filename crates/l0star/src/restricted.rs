@@ -1,8 +1,8 @@
 //! The restricted minimiser: `argmin P(x)` over a given support, to the floating-point floor.
 //!
-//! Newton's method with an exact line search; for the quadratic loss the Hessian is constant, one Cholesky
-//! factorisation gives the minimum and a second solve with the same factor polishes away its rounding. Where coefficients
-//! have bounds, a step is the minimum of the same quadratic within them (`boxed`).
+//! It uses Newton's method with an exact line search. For the quadratic loss the Hessian is constant: one Cholesky
+//! factorisation gives the minimum, and a second solve with the same factor polishes away its rounding. Where
+//! coefficients have bounds, a step is the minimum of the same quadratic within them (`boxed`).
 
 mod boxed;
 mod certificate;
@@ -18,23 +18,23 @@ use self::gram::Gram;
 
 /// Predicted decrease and duality gap, relative to P, at which the minimum is reached.
 const TOLERANCE: f64 = 1e-17;
-/// Predicted decrease, relative to P, that the evaluation of P no longer shows.
+/// Predicted decrease, relative to P, that is too small to show in the evaluation of P.
 const POLISH: f64 = 1e-13;
 const MAX_ITERATIONS: usize = 200;
-/// A fit is given up when this many times the decrease that a step predicts would not be enough.
+/// A fit is abandoned when even this many times the predicted decrease of a step would not be enough.
 const HOPE: f64 = 4.0;
 
 /// A model on a support.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// (column, coefficient), always-in and unpenalised columns included. Coefficients are those that the engine works with:
-    /// where columns are standardised, of the standardised ones.
+    /// (column, coefficient), always-in and unpenalised columns included. Coefficients are on the engine's scale: where
+    /// columns are standardised, they belong to the standardised ones.
     pub x: Vec<(usize, f64)>,
-    /// P(x), and the prices of the support.
+    /// P(x) plus the prices of the support.
     pub objective: f64,
 }
 
-/// Fits supports of one problem, one after the other, and remembers what they share.
+/// Fits supports of one problem, one after the other, and caches what they share.
 #[derive(Debug)]
 pub struct Restricted<'p> {
     problem: &'p Problem,
@@ -50,23 +50,23 @@ pub struct Restricted<'p> {
     dz: Vec<f64>,
     buffer: Vec<f64>,
     factor: Cholesky,
-    /// With bounds: those of the columns, the Hessian, and where a whole step leads.
+    /// Used only where coefficients have bounds: the bounds, the Hessian, and the point that a whole step leads to.
     bounds: Vec<(f64, f64)>,
     hessian: Vec<f64>,
     target: Vec<f64>,
     limits: Limits,
-    /// P of the fit made last, without prices.
+    /// P of the last fit, without prices.
     objective: f64,
-    /// What the support fitted last costs.
+    /// Total price of the support fitted last.
     cost: f64,
-    /// Of how many prices that is the sum.
+    /// Number of prices in that total.
     priced: usize,
-    /// Multiplications that all fits have taken, about.
+    /// Approximate number of multiplications of all fits.
     work: u64,
 }
 
 impl<'p> Restricted<'p> {
-    /// For one problem.
+    /// Creates a minimiser for one problem.
     pub fn new(problem: &'p Problem) -> Self {
         let n = problem.rows();
         Self {
@@ -94,12 +94,12 @@ impl<'p> Restricted<'p> {
         }
     }
 
-    /// Multiplications that all fits have taken, about.
+    /// Approximate number of multiplications of all fits.
     pub(crate) fn work(&self) -> u64 {
         self.work
     }
 
-    /// At a limit, nothing is computed that would only serve later fits.
+    /// Sets limits; once one is reached, nothing is computed that would only serve later fits.
     pub(crate) fn within(self, limits: &Limits) -> Self {
         Self {
             limits: limits.clone(),
@@ -107,12 +107,13 @@ impl<'p> Restricted<'p> {
         }
     }
 
-    /// The minimum of P over x that vanish outside the features of `support` and the always-in columns.
+    /// Returns the minimum of P over x that vanish outside the features of `support` and the always-in columns.
     pub fn fit(&mut self, support: &[usize]) -> Fit {
         self.fit_unless_above(support, f64::INFINITY)
     }
 
-    /// [`Restricted::fit`] from a model (column, coefficient) that is thought to be close; for problems without bounds.
+    /// Runs [`Restricted::fit`] from a model (column, coefficient) that is thought to be close. The model is ignored
+    /// where coefficients have bounds.
     pub(crate) fn fit_from(&mut self, support: &[usize], start: &[(usize, f64)]) -> Fit {
         self.begin(support);
         for (j, x) in start.iter().filter(|_| !self.problem.is_boxed()) {
@@ -123,13 +124,13 @@ impl<'p> Restricted<'p> {
         self.descend(f64::INFINITY)
     }
 
-    /// [`Restricted::fit`], given up on the way when the minimum will be above `cut` as far as one can see.
+    /// Runs [`Restricted::fit`], but gives up when the minimum appears to be above `cut`.
     pub(crate) fn fit_unless_above(&mut self, support: &[usize], cut: f64) -> Fit {
         self.begin(support);
         self.descend(cut - self.cost)
     }
 
-    /// The columns of a support, and nothing in them.
+    /// Sets up the columns of a support and the starting point.
     fn begin(&mut self, support: &[usize]) {
         let problem = self.problem;
         self.columns.clear();
@@ -148,14 +149,14 @@ impl<'p> Restricted<'p> {
         self.x.clear();
         self.x.resize(size, 0.0);
         if let (Some(x), true) = (self.x.last_mut(), problem.first_intercept != 0.0) {
-            // The intercept is the only column without a ridge then.
+            // In that case the intercept is the only column without a ridge.
             *x = problem.first_intercept;
         }
         self.direction.resize(size, 0.0);
         self.gradient.resize(size, 0.0);
     }
 
-    /// Newton's method from x.
+    /// Runs Newton's method from x.
     fn descend(&mut self, cut: f64) -> Fit {
         let problem = self.problem;
         let (size, boxed) = (self.columns.len(), problem.is_boxed());
@@ -184,7 +185,7 @@ impl<'p> Restricted<'p> {
                 self.factor.solve(&mut self.direction);
                 0.5 * kernels::dot(&self.direction, &self.gradient)
             };
-            // The first steps are long, and what they predict says little.
+            // The first steps are long, so that their predictions say little.
             let hopeless = iteration > 1 && value - HOPE * decrease > cut;
             if !decrease.is_finite() || hopeless {
                 break;
@@ -193,7 +194,7 @@ impl<'p> Restricted<'p> {
             if decrease <= floor && gap <= floor && self.free_gradient() == 0.0 || decrease == 0.0 {
                 break;
             }
-            // Below the rounding of P itself a step is judged by the gap alone.
+            // Below the rounding of P itself, a step is judged by the gap alone.
             let polish = decrease <= POLISH * value.abs();
             let (before, gap_before, free_before) = (value, gap, self.free_gradient());
             let step = if quadratic || polish {
@@ -203,7 +204,7 @@ impl<'p> Restricted<'p> {
             };
             kept.clone_from(&self.x);
             if boxed && step >= 1.0 {
-                // Exactly there: bounds are met, not missed by a rounding.
+                // Copied exactly, so that bounds are met and not missed by rounding.
                 self.x.clone_from(&self.target);
             } else {
                 self.x
@@ -213,7 +214,7 @@ impl<'p> Restricted<'p> {
             }
             value = self.evaluate();
             gap = self.duality_gap();
-            // Unpenalised columns have no share in the gap: there the gradient itself has to fall.
+            // Unpenalised columns have no share in the gap; for them the gradient itself has to fall.
             let closer = gap < 0.9 * gap_before
                 || (gap <= gap_before && self.free_gradient() <= 0.5 * free_before);
             let better = if polish {
@@ -234,17 +235,17 @@ impl<'p> Restricted<'p> {
         }
     }
 
-    /// The model fitted last: (column, coefficient).
+    /// Returns the model fitted last: (column, coefficient).
     fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.columns.iter().copied().zip(self.x.iter().copied())
     }
 
-    /// `∇L` at the model fitted last: `-a_jᵀβ` for a column outside it is the gradient entry.
+    /// Returns `∇L` at the model fitted last: `-a_jᵀβ` for a column outside it is the gradient entry.
     pub(crate) fn beta(&self) -> &[f64] {
         &self.beta
     }
 
-    /// z, α, β and the gradient at x; returns P(x).
+    /// Computes z, α, β and the gradient at x; returns P(x).
     fn evaluate(&mut self) -> f64 {
         let problem = self.problem;
         self.work += 2 * (problem.rows() * self.columns.len()) as u64;
@@ -267,7 +268,7 @@ impl<'p> Restricted<'p> {
         problem.loss_of(&self.z) + penalty
     }
 
-    /// `P(x) - D(β) = Σ g_j²/2λ_j` over the penalised columns, for β the slopes at x.
+    /// Returns `P(x) - D(β) = Σ g_j²/2λ_j` over the penalised columns, for β the slopes at x.
     fn duality_gap(&self) -> f64 {
         let penalised = self.columns.len() - self.problem.unpenalised.columns().len();
         if self.problem.is_boxed() {
@@ -280,15 +281,17 @@ impl<'p> Restricted<'p> {
             .sum()
     }
 
-    /// The largest gradient entry of an unpenalised column.
+    /// Returns the largest gradient entry of an unpenalised column.
     fn free_gradient(&self) -> f64 {
         let penalised = self.columns.len() - self.problem.unpenalised.columns().len();
         let free = &self.gradient[penalised..];
         kernels::largest(free)
     }
 
-    /// `H = A_Wᵀ ∇²L A_W + diag(λ)`, factorised. Where rounding makes it indefinite (collinear columns with a
-    /// tiny ridge) the diagonal grows until it is not: the steps become shorter, the fixed point stays the minimum.
+    /// Factorises `H = A_Wᵀ ∇²L A_W + diag(λ)`.
+    ///
+    /// Where rounding makes it indefinite (collinear columns with a tiny ridge), the diagonal grows until it is
+    /// definite. The steps become shorter, but the fixed point stays the minimum.
     fn factor_hessian(&mut self, quadratic: bool) {
         let problem = self.problem;
         let size = self.columns.len();
@@ -336,7 +339,8 @@ impl<'p> Restricted<'p> {
         }
     }
 
-    /// A step length along `-direction`: 1 when it decreases P enough, else where the derivative vanishes.
+    /// Returns a step length along `-direction`: 1 where that decreases P enough, else one where the derivative
+    /// vanishes.
     fn line_search(&mut self, before: f64, decrease: f64) -> f64 {
         let problem = self.problem;
         self.dz.fill(0.0);
@@ -359,8 +363,8 @@ impl<'p> Restricted<'p> {
                 .sum();
             problem.loss_of(&z) + penalty
         };
-        // The model predicts a decrease of `decrease`; half of it is a good step. Down an exponential, though, such steps are far
-        // too short, one unit of the predictions each.
+        // The model predicts a decrease of `decrease`; half of it is a good step. Down an exponential, however, such
+        // steps are far too short: one unit of the predictions each.
         if value_at_one <= before - decrease
             && !(problem.is_steep() && slope(1.0) < -0.5 * decrease)
         {
@@ -376,7 +380,7 @@ impl<'p> Restricted<'p> {
             slope_high = slope(high);
         }
         for round in 0..200 {
-            // NaN, where numbers leave the range of floats, is no slope either.
+            // A NaN, where numbers leave the range of floats, does not count as rising.
             let is_rising = slope_high > slope_low;
             if !is_rising || high - low <= 1e-16 * high {
                 break;
@@ -400,7 +404,7 @@ impl<'p> Restricted<'p> {
                 (high, slope_high) = (middle, at);
             }
         }
-        // Both ends are next to the root: the one with the smaller derivative.
+        // Both ends are next to the root; take the one with the smaller derivative.
         if slope_high.abs() <= slope_low.abs() {
             high
         } else {

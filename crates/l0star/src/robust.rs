@@ -15,7 +15,7 @@ use crate::restricted::Restricted;
 use crate::search::Context;
 use crate::settings::{Mechanisms, Settings};
 
-/// Where Huber's loss turns linear, in standard deviations of the noise.
+/// Point at which Huber's loss turns linear, in standard deviations of the noise.
 const TUNING: f64 = 1.345;
 /// The median absolute deviation of a standard normal variable …
 const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
@@ -24,10 +24,10 @@ const NORMAL_MEAN: f64 = 0.797_884_560_802_865_4;
 /// The first fit has at most this many features, and at most one for every ten rows.
 const MOST_FEATURES: usize = 10;
 const ROWS_PER_FEATURE: usize = 10;
-/// δ is at least this share of what it would be without features: data without noise leave residuals that say nothing.
+/// Lower limit on δ, as a share of its value without features: data without noise leave residuals that say nothing.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// The loss of this name for the data of a builder; without a δ, that of Huber's loss is [`huber_delta`].
+/// Returns the loss of this name for the data of a builder. Without a given δ, Huber's loss uses [`huber_delta`].
 ///
 /// ```
 /// use l0star::{Design, Problem};
@@ -47,14 +47,15 @@ pub fn loss_for(builder: &Builder, name: &str, delta: Option<f64>) -> Result<Arc
     Ok(given)
 }
 
-/// 1.345 times a robust scale (the median absolute deviation) of the residuals of a first robust fit.
+/// Huber's δ from the data: 1.345 times a robust scale (the median absolute deviation) of the residuals of a first
+/// robust fit.
 ///
-/// Multiplying the response (and the offset) by a number multiplies the result by it. Everything else that the builder was
-/// given counts, weights and constraints included, but for its loss, k, ridge and `standardize`.
+/// Multiplying the response (and the offset) by a number multiplies the result by it. Everything else that the builder
+/// was given counts, weights and constraints included, except its loss, k, ridge, price and `standardize`.
 pub fn huber_delta(builder: &Builder) -> Result<f64> {
     let builder = builder.clone().standardize(true).ridge(1e-3);
     let builder = builder.l0_penalty(0.0);
-    // Any k: it is known below how many rows count.
+    // Any k will do: the number of rows that count is only known below.
     let null = builder
         .clone()
         .loss(Arc::new(Quadratic))
@@ -74,7 +75,7 @@ pub fn huber_delta(builder: &Builder) -> Result<f64> {
     for _ in 0..2 {
         let loss = Arc::new(Huber::new(delta)?);
         let problem = builder.clone().loss(loss).k(k).build()?;
-        // The features are those that the wider δ chooses.
+        // Both rounds use the features chosen with the first, wider δ.
         let features = support.get_or_insert_with(|| greedy(&problem));
         let fit = Restricted::new(&problem).fit(features);
         let mut predictions = vec![0.0; problem.rows()];
@@ -86,7 +87,7 @@ pub fn huber_delta(builder: &Builder) -> Result<f64> {
     Ok(delta)
 }
 
-/// The features that greedy steps choose.
+/// Returns the features that greedy steps choose.
 fn greedy(problem: &Problem) -> Vec<usize> {
     let mechanisms = Mechanisms {
         swaps: false,
@@ -104,8 +105,10 @@ fn greedy(problem: &Problem) -> Vec<usize> {
         .map_or_else(Vec::new, |known| known.support)
 }
 
-/// The standard deviation of normal noise whose weighted median absolute deviation is that of the values; where it is 0,
-/// since more than half of the weight agrees, by the mean absolute deviation; where that is 0, too, by the mean size.
+/// Estimates the standard deviation of normal noise from the weighted median absolute deviation of the values.
+///
+/// Where that is 0, because more than half of the weight agrees, the mean absolute deviation is used; where that is 0
+/// too, the mean absolute value.
 fn scale(values: &[f64], weights: &[f64]) -> Option<f64> {
     let centre = median(values, weights);
     let deviations: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
@@ -121,7 +124,7 @@ fn scale(values: &[f64], weights: &[f64]) -> Option<f64> {
     found.into_iter().find(|scale| *scale > 0.0)
 }
 
-/// The weighted median: the mean of the two values on either side of half the weight where that lies between them.
+/// Weighted median; where half of the weight lies exactly between two values, their mean.
 fn median(values: &[f64], weights: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|i, j| values[*i].total_cmp(&values[*j]));

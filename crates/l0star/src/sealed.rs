@@ -1,4 +1,4 @@
-//! Values as bytes that show damage:
+//! Values serialised with a checksum that reveals damage:
 //!
 //! ```text
 //! magic (8) · version (u32) · length of the payload (u64) · payload · BLAKE3 of all that (32), little-endian
@@ -11,22 +11,22 @@ pub(crate) const MAGIC: usize = 8;
 const HEADER: usize = MAGIC + 4 + 8;
 const HASH: usize = blake3::OUT_LEN;
 
-/// Why bytes cannot be opened.
+/// Reason why bytes cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// They begin with something else.
+    /// The bytes do not begin with the expected magic.
     Other,
-    /// They are of another version.
+    /// The bytes have another version.
     Version(u32),
     Cut,
-    /// Cut off, or something is behind the end.
+    /// The bytes are cut off, or others follow their end.
     Length,
     Checksum,
     Unreadable,
 }
 
 impl Fault {
-    /// What is wrong with the bytes, for a program that reads this version.
+    /// Describes what is wrong with the bytes, for a program that reads this version.
     pub(crate) fn words(self, version: u32) -> String {
         match self {
             Self::Other => "it begins with something else".to_owned(),
@@ -41,7 +41,7 @@ impl Fault {
     }
 }
 
-/// The bytes of a value, checksum included.
+/// Serialises a value, with a header and a checksum.
 pub(crate) fn seal(magic: [u8; MAGIC], version: u32, value: &impl Serialize) -> Vec<u8> {
     let payload = postcard::to_allocvec(value).expect("memory takes any bytes");
     let mut bytes = Vec::with_capacity(HEADER + payload.len() + HASH);
@@ -54,7 +54,7 @@ pub(crate) fn seal(magic: [u8; MAGIC], version: u32, value: &impl Serialize) -> 
     bytes
 }
 
-/// Refuses whatever [`seal`] has not written, whole and unchanged.
+/// Reads a value that [`seal`] wrote, and refuses bytes that are not whole and unchanged.
 pub(crate) fn open<T: DeserializeOwned>(
     magic: [u8; MAGIC],
     version: u32,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::tuning::prepare::SHORT_PRODUCT;
 
-/// An enum whose variants are words: the same in Rust, on the command line, in JSON, in Python.
+/// Defines an enum whose variants are words, which are the same in Rust, on the command line, in JSON and in Python.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident, $what:literal, $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)?) => {
         $(#[$meta])*
@@ -22,10 +22,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every word, in the order of the documentation.
+            /// Every word that names a variant, in the order of the documentation.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// The word for this value.
+            /// Returns the word for this value.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -54,7 +54,7 @@ words! {
     Method, "method",
     /// The default: exact, with certified bounds.
     BestFirst = "best-first",
-    /// The paper's best-first search exactly: ordered tree, PDAL or SGA.
+    /// The paper's best-first search unchanged: ordered tree, PDAL or SGA.
     Paper = "paper",
     /// Orthogonal matching pursuit (inexact).
     Omp = "omp",
@@ -80,20 +80,20 @@ words! {
 words! {
     /// What a [`Solution`] is known to be.
     Status, "status",
-    /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12 * P(0))`, P(0) the objective of the empty model
-    /// ([`Solution::empty_objective`]).
+    /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12 * P(0))`, where P(0) is the objective of the empty
+    /// model ([`Solution::empty_objective`]).
     Optimal = "optimal",
-    /// `objective - lower_bound` is within the error that was allowed: `gap`, or `relative_gap` times the objective.
+    /// `objective - lower_bound` is within the allowed error: `gap`, or `relative_gap` times the objective.
     GapReached = "gap_reached",
-    /// The search is complete, but double precision cannot prove what was asked; the bound is valid.
+    /// The search is complete, but double precision cannot prove the accuracy that was asked for. The bound is valid.
     Precision = "precision",
-    /// The time ran out; the bound is valid.
+    /// The time limit was reached; the bound is valid.
     TimeLimit = "time_limit",
     /// The node limit was reached; the bound is valid.
     NodeLimit = "node_limit",
     /// The memory limit was reached; the bound is valid.
     MemoryLimit = "memory_limit",
-    /// Stopped from outside; the bound is valid.
+    /// The search was interrupted from outside; the bound is valid.
     Interrupted = "interrupted",
     /// An inexact method finished; nothing is proved.
     Heuristic = "heuristic",
@@ -108,7 +108,7 @@ impl Status {
         )
     }
 
-    /// Whether an exact search proved less than was asked: it was stopped early, or double precision stopped it.
+    /// Whether an exact search proved less than was asked for: it was stopped early, or double precision did not suffice.
     pub fn falls_short(self) -> bool {
         self == Self::Precision || self.stopped_early()
     }
@@ -125,33 +125,35 @@ pub enum Use {
     Always,
 }
 
-/// The mechanisms of `best-first`, each of which can be switched off to see what it is worth
-/// (`cargo xtask bench ablation`). All are on by default; no result depends on them.
+/// The mechanisms of `best-first`, each of which can be switched off to measure its effect
+/// (`cargo xtask bench ablation`). By default all are on; no result depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mechanisms {
-    /// Everything in Gram form, where that applies; else in matrix form.
+    /// Whether to work in Gram form where it applies, rather than in matrix form.
     pub gram: bool,
-    /// Columns that one dual point rules out dropped before a Gram matrix of at least so many multiplications is made.
+    /// Size of a Gram matrix, in multiplications, from which columns that one dual point rules out are dropped before
+    /// it is formed.
     pub screen_from: u64,
-    /// Small budgets by enumeration: quadratic problems, and nodes, with at most three features, pairs under other losses.
+    /// Enumeration of small budgets: problems with at most three features, and nodes of quadratic problems with at
+    /// most three left to choose.
     pub enumeration: bool,
-    /// A larger ridge where the curvature of the loss allows it.
+    /// Lifting: a larger ridge where the curvature of the loss allows it.
     pub lifting: bool,
-    /// Lifts spread over the columns by what they gain; else evenly.
+    /// Lifts spread over the columns by what each gains; otherwise evenly.
     pub spreading: bool,
-    /// A new, smaller frame with a larger lift when columns have gone.
+    /// A new, smaller frame with a larger lift once columns have been dropped.
     pub reframing: bool,
-    /// Coefficients bounded by proved boxes: in Gram form, and under other losses on the rows.
+    /// Coefficients bounded by proved boxes: in Gram form for quadratic problems, on the rows for other losses.
     pub boxes: Use,
-    /// Better models held near the relaxed one by the slack of the ridges, too; else by that of the rows alone.
+    /// Slack of the ridges, as well as of the rows, in the bound on how far a better model can be from the relaxed one.
     pub slack: bool,
-    /// Features decided by the bound of their other side.
+    /// Features fixed by the bound of their other side.
     pub fixing: bool,
-    /// Splitting on the feature of largest estimated gain; else of largest coefficient.
+    /// Splitting on the feature of largest estimated gain; otherwise on that of largest coefficient.
     pub gains: bool,
     /// Swaps after the greedy first incumbent.
     pub swaps: bool,
-    /// A search for models of its own: before the proof where that will take long, and beside it.
+    /// A separate search for better models: before the proof where that will take long, and alongside it.
     pub primal: bool,
 }
 
@@ -174,17 +176,17 @@ impl Default for Mechanisms {
     }
 }
 
-/// The most models of a list that only `within` limits.
+/// Largest length of a list that only `within` limits.
 const DEFAULT_LIST: usize = 1000;
 
-/// How to solve a problem.
+/// Settings of a run: how to solve a problem.
 ///
 /// | field | default | meaning | range |
 /// |---|---|---|---|
 /// | `method` | `best-first` | see [`Method`] | |
 /// | `gap` | 0 | absolute error allowed (the paper's Δ) | ≥ 0 |
-/// | `relative_gap` | 0 | the same as a share of the objective; the larger of the two counts | 0 ≤ r < 1 |
-/// | `top` | 1 | how many models are wanted, the best ones in order; see below | ≥ 1 |
+/// | `relative_gap` | 0 | allowed error as a share of the objective; the larger of the two counts | 0 ≤ r < 1 |
+/// | `top` | 1 | number of models wanted, best first; see below | ≥ 1 |
 /// | `within` | none | all models up to `1 + within` times the best objective, at most `top` of them (default 1000) | ≥ 0 |
 /// | `relaxation` | `pdal` | for `paper` | |
 /// | `warm_start` | true | for `paper`: inherit the parent's dual point | |
@@ -192,25 +194,26 @@ const DEFAULT_LIST: usize = 1000;
 /// | `time_limit` | none | wall-clock time of the whole run: of a search, of a path, of all prices | |
 /// | `search_time_limit` | none | wall-clock time of each search of a path, or of prices | |
 /// | `node_limit` | none | nodes taken from the frontier | |
-/// | `memory_limit` | none | bytes of open nodes and their frames; from half of it on `best-first` plunges depth first | |
+/// | `memory_limit` | none | bytes of open nodes and their frames; from half of it on, `best-first` searches depth first | |
 /// | `threads` | 1 | threads that search, for `best-first`; see below | ≥ 1, at most four per core are started |
 /// | `mechanisms` | all | mechanisms of `best-first`, for the ablation | |
 /// | `solo` | 0 | how long one thread searches before the others join | |
-/// | `interrupt` | none | set it to true from anywhere to stop | |
+/// | `interrupt` | none | a flag that stops the search when any thread sets it to true | |
 ///
-/// **Threads.** With one thread a search is repeatable bit for bit. With any number of threads the objective (to the
-/// accuracy that `status` states) and the status are the same, but the nodes and the order in which they are looked at
-/// are not. Of models with exactly the same objective the one whose support comes first in lexicographic order is kept,
-/// whoever finds it; models that tie but are never looked at, since a tie cannot improve the result, are not compared.
+/// **Threads.** With one thread a search is repeatable bit for bit. With any number of threads the status and the
+/// objective (to the accuracy that `status` states) are the same, but the nodes and the order in which they are
+/// expanded are not. Of models with exactly the same objective, the one whose support comes first in lexicographic
+/// order is kept, whichever thread finds it. A model that ties but is never evaluated, since a tie cannot improve the
+/// result, is not compared.
 ///
-/// **Lists.** With `top` or `within` ([`Method::BestFirst`], [`Method::Exhaustive`], no gap) [`Solution::solutions`] has
-/// the best models with at most k features, best first. A model is a *set* of at most k selectable features with its own
-/// optimal coefficients: subsets of a good set are in the list with the value that they have by themselves, and two sets
-/// are two models even if one only adds a feature whose coefficient is 0. Models are ordered by their objectives as
-/// computed in doubled precision, equal ones by their sets. `top` is exact up to ties: a model that is not in the list
-/// is better than the last one by at most a relative 1e-9. `within` never leaves one out: everything up to the threshold
-/// is in the list, and so is what is above it by less than a relative 1e-9 (`within = 0`: all optima). Both are relative to the
-/// objective, or where that is smaller, to 1e-12 of the empty model's.
+/// **Lists.** With `top` or `within` ([`Method::BestFirst`], [`Method::Exhaustive`], no gap) [`Solution::solutions`]
+/// has the best models with at most k features, best first. A model is a *set* of at most k selectable features with
+/// its own optimal coefficients. Subsets of a good set are therefore in the list with their own optimal values, and
+/// two sets are two models even if one only adds a feature whose coefficient is 0. Models are ordered by their
+/// objectives as computed in doubled precision, equal ones by their sets. `top` is exact up to ties: a model that is
+/// not in the list is better than the last one by at most a relative 1e-9. `within` never leaves a model out: the list
+/// has every model up to the threshold, and those above it by less than a relative 1e-9 (`within = 0`: all optima).
+/// Both are relative to the objective or, where that is smaller, to 1e-12 of the empty model's.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// See [`Method`].
@@ -219,11 +222,11 @@ pub struct Settings {
     pub gap: f64,
     /// Error allowed as a share of the objective, 0 ≤ r < 1.
     pub relative_gap: f64,
-    /// How many models are wanted; `None` is one, or at most 1000 with `within`.
+    /// Number of models wanted; `None` is one, or at most 1000 with `within`.
     pub top: Option<NonZeroUsize>,
     /// All models whose objective is at most `1 + within` times the best are wanted.
     pub within: Option<f64>,
-    /// The dual ascent of `method=paper`.
+    /// Dual ascent that `method=paper` uses.
     pub relaxation: RelaxationKind,
     /// Warm start by inheritance (`method=paper`).
     pub warm_start: bool,
@@ -241,7 +244,7 @@ pub struct Settings {
     pub mechanisms: Mechanisms,
     /// Threads that search (`method=best-first`); `None` is one.
     pub threads: Option<NonZeroUsize>,
-    /// How long one thread searches before the others join: a run that is over by then is repeatable.
+    /// How long one thread searches before the others join: a run that finishes earlier is repeatable.
     pub solo: Duration,
     /// A flag that stops the search when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
@@ -279,7 +282,7 @@ impl Settings {
         }
     }
 
-    /// Refuses what no method accepts.
+    /// Returns an error for settings that no method accepts.
     pub fn check(&self) -> Result<()> {
         let refuse = |name, value: f64, range| {
             let value = value.to_string();
@@ -321,7 +324,7 @@ impl Settings {
         self.within.is_some() || self.list_length() > 1
     }
 
-    /// The most models that are wanted.
+    /// Largest number of models wanted.
     pub(crate) fn list_length(&self) -> usize {
         match (self.top, self.within) {
             (Some(top), _) => top.get(),
@@ -330,18 +333,18 @@ impl Settings {
         }
     }
 
-    /// The error that is allowed in a result with this objective.
+    /// Error allowed in a result with this objective.
     pub(crate) fn asked_gap(&self, objective: f64) -> f64 {
         self.gap.max(self.relative_gap * objective)
     }
 
-    /// How many threads search: as many as are asked for, but at most [`Settings::most_threads`].
+    /// Number of threads that search: as many as requested, up to [`Settings::most_threads`].
     pub fn thread_count(&self) -> usize {
         let asked = self.threads.map_or(1, NonZeroUsize::get);
         asked.min(Self::most_threads().get())
     }
 
-    /// Four threads per core: more only cost memory.
+    /// Limit on the number of threads: four per core, because more only cost memory.
     pub fn most_threads() -> NonZeroUsize {
         // Asking the system takes longer than a small search.
         static MOST: OnceLock<NonZeroUsize> = OnceLock::new();
@@ -352,14 +355,14 @@ impl Settings {
     }
 }
 
-/// What the error of an objective is relative to: the objective itself, but no less than 1e-12 of the empty model's, which is
-/// where the rounding of the data hides it. No absolute number decides, so the unit of the response does not matter.
+/// Scale that the error of an objective is relative to: the objective itself, but at least 1e-12 of the empty model's,
+/// below which the rounding of the data hides it. No absolute number decides, so the unit of the response does not matter.
 pub(crate) fn scale_of(objective: f64, empty_objective: f64) -> f64 {
-    // The last is for a response of zeros alone: no other is so small.
+    // The last is for a response that is all zeros: no other objective is this small.
     objective.max(1e-12 * empty_objective).max(1e-280)
 }
 
-/// An absolute gap as a share of what errors are relative to.
+/// Returns an absolute gap as a share of the scale that errors are relative to.
 pub(crate) fn relative(gap: f64, objective: f64, empty_objective: f64) -> f64 {
     gap / scale_of(objective, empty_objective)
 }
@@ -367,15 +370,15 @@ pub(crate) fn relative(gap: f64, objective: f64, empty_objective: f64) -> f64 {
 /// One model of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// P(x), the least value that its set of features allows.
+    /// P(x), the minimum for its set of features.
     pub objective: f64,
-    /// The columns of its set of features (of whole groups, and of included features), in order; a coefficient may happen to
-    /// be 0.
+    /// Columns of its set of features in ascending order, with whole groups and included features. A coefficient may
+    /// happen to be 0.
     pub support: Vec<usize>,
-    /// One coefficient a data column (always-in columns included), on the data's own scale; of several responses or classes those of
-    /// the first, then those of the second, and so on.
+    /// One coefficient per data column (always-in columns included), on the data's own scale. With several responses
+    /// or classes: those of the first, then those of the second, and so on.
     pub coefficients: Vec<f64>,
-    /// The intercept, 0 when off; of several responses or classes, that of the first.
+    /// The intercept, 0 when off; with several responses or classes, that of the first.
     pub intercept: f64,
     /// The intercepts of all other responses or classes, in order.
     #[serde(default)]
@@ -385,32 +388,34 @@ pub struct Model {
 /// The best model found and what is proved of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
-    /// What is known of the result; of a list, that it is the one that was asked for.
+    /// What is known of the result; for a list, whether it is the list that was asked for.
     pub status: Status,
     /// P(x) of the model.
     pub objective: f64,
     /// A certified lower bound of the optimum; `None` for an inexact method.
     pub lower_bound: Option<f64>,
     /// P(0): the objective of the best model without selectable features, which is the best constant where there is an
-    /// intercept and nothing else is always in. Where that fits up to rounding: the objective without any coefficient.
+    /// intercept and nothing else is always in. If that model fits up to rounding, the objective without any
+    /// coefficient is used instead.
     pub empty_objective: f64,
-    /// The columns of the features that the model uses, in order: those with a non-zero coefficient, whole groups, what they
-    /// require, and what is included.
+    /// Columns of the features that the model uses, in ascending order: those with a non-zero coefficient, their whole
+    /// groups, the features that they require, and the included features.
     pub support: Vec<usize>,
-    /// One coefficient a data column (always-in columns included), on the data's own scale; of several responses or classes those of
-    /// the first, then those of the second, and so on.
+    /// One coefficient per data column (always-in columns included), on the data's own scale. With several responses
+    /// or classes: those of the first, then those of the second, and so on.
     pub coefficients: Vec<f64>,
-    /// The intercept, 0 when off; of several responses or classes, that of the first.
+    /// The intercept, 0 when off; with several responses or classes, that of the first.
     pub intercept: f64,
     /// The intercepts of all other responses or classes, in order.
     #[serde(default)]
     pub more_intercepts: Vec<f64>,
-    /// The best models, best first: the one above, and with `top` or `within` others.
+    /// The best models, best first: the model above and, with `top` or `within`, others.
     pub solutions: Vec<Model>,
-    /// With `top` or `within`: a certified lower bound of every model that is not in `solutions`; `None` when there is no
-    /// other.
+    /// With `top` or `within`: a certified lower bound of every model that is not in `solutions`; `None` when there is
+    /// no other model.
     pub rest_bound: Option<f64>,
-    /// With `within`: more models are within the threshold than `top` has room for. Those listed are the best of them.
+    /// With `within`: whether more models are within the threshold than `top` has room for. Those listed are the best
+    /// of them.
     pub truncated: bool,
     /// Relaxations and restricted problems solved; the paper's count for `method=paper`.
     pub solver_calls: u64,
@@ -443,8 +448,8 @@ impl Solution {
             .map(|bound| (self.objective - bound).max(0.0))
     }
 
-    /// The gap divided by `max(objective, 1e-12 * empty_objective)`, as solvers of mixed-integer programs define it: it says
-    /// which share of the objective is not proved, not how far above the optimum the model can be.
+    /// The gap divided by `max(objective, 1e-12 * empty_objective)`, as solvers of mixed-integer programs define it:
+    /// the share of the objective that is not proved, not how far above the optimum the model can be.
     pub fn relative_gap(&self) -> Option<f64> {
         let gap = self.gap()?;
         Some(relative(gap, self.objective, self.empty_objective))

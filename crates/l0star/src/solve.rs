@@ -1,4 +1,4 @@
-//! One call from a problem to a solution.
+//! Solves a problem in one call.
 
 mod best_first;
 pub(crate) mod twins;
@@ -41,7 +41,7 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution> {
     Run::new(problem, settings).solve()
 }
 
-/// [`solve`], with every event sent to `observer`.
+/// Like [`solve`], with every event sent to `observer`.
 pub fn solve_observed<'p>(
     problem: &'p Problem,
     settings: &Settings,
@@ -50,7 +50,7 @@ pub fn solve_observed<'p>(
     Run::new(problem, settings).observe(observer).solve()
 }
 
-/// A run to come: a problem, settings, and who listens.
+/// A run to be made: a problem, settings, an observer and checkpoints.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -76,9 +76,9 @@ pub struct Run<'p> {
     sink: Option<(Duration, Sink<'p>)>,
     resume: Option<Checkpoint>,
     start: Vec<Vec<usize>>,
-    /// Of the problem and the settings, if it is known.
+    /// Stamp of the problem and the settings, if it is known.
     stamp: Option<Stamp>,
-    /// One of several searches whose checkpoints are kept together: where it stands, and where its states go.
+    /// Set for one of several searches whose checkpoints are kept together: its state, and the saver of its states.
     taken_up: Option<TakenUp<'p>>,
     cluster: Option<SharedCluster>,
 }
@@ -89,7 +89,7 @@ struct TakenUp<'p> {
 }
 
 impl<'p> Run<'p> {
-    /// Nothing is done yet.
+    /// A run in which nothing is done yet.
     pub fn new(problem: &'p Problem, settings: &Settings) -> Self {
         Self {
             problem,
@@ -104,8 +104,8 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// One of several runs whose checkpoints are kept together: it resumes from a state that belongs to it, and its states go to a
-    /// saver.
+    /// Makes this one of several runs whose checkpoints are kept together. It resumes from a state that belongs to it,
+    /// and its states go to a saver.
     pub(crate) fn take_up(
         mut self,
         state: Option<State>,
@@ -115,7 +115,7 @@ impl<'p> Run<'p> {
         self
     }
 
-    /// Where the run stands, where its states go, and who hands them out in the end.
+    /// The state to resume from, the saver of the run's states, and the writer that hands out the last checkpoint.
     fn open(&mut self) -> Result<(TakenUp<'p>, Option<Arc<Writer<'p>>>)> {
         let mut none = TakenUp {
             state: None,
@@ -153,54 +153,55 @@ impl<'p> Run<'p> {
         Ok((taken_up, writer))
     }
 
-    /// Tries these sets of features first, as far as the problem has them: a good model that is known already.
+    /// Tries these sets of features first; features that the problem does not have are left out.
     pub fn start(mut self, sets: Vec<Vec<usize>>) -> Self {
         self.start = sets;
         self
     }
 
-    /// Sends every event there.
+    /// Sends every event to `observer`.
     pub fn observe(mut self, observer: Observer<'p>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// Hands out a checkpoint at this interval (zero: at every step), and one at the end, however that comes
+    /// Hands out a checkpoint at this interval (zero: at every step), and one at the end, however the run ends
     /// (`method=best-first`).
     ///
-    /// A step is a node, or before there are nodes a step of the heuristic, a round of screening, a band of the Gram matrix, a round
-    /// of row proofs. A Gram matrix that took more than a twentieth of the interval stays in all later checkpoints and makes
-    /// them large (4 d² bytes); they are then handed out so seldom that this takes at most that share of the time.
+    /// A step is a node. Before there are nodes, it is a step of the heuristic, a round of screening, a band of the
+    /// Gram matrix or a round of row proofs. A Gram matrix that took more than a twentieth of the interval is part of
+    /// all later checkpoints and makes them large (4 d² bytes). The interval is then stretched so that writing takes
+    /// at most a twentieth of the time.
     pub fn save(mut self, every: Duration, sink: Sink<'p>) -> Self {
         self.sink = Some((every, sink));
         self
     }
 
-    /// Goes on where a checkpoint was made. Limits are those of this run; counters and seconds go on.
+    /// Resumes from a checkpoint. The limits are those of this run; counters and seconds continue.
     pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
         self.resume = Some(checkpoint);
         self
     }
 
-    /// Lets other processes explore subtrees, as soon as there are enough of them (`method=best-first`). The result is certified as
-    /// that of a run on one machine is, and limits and checkpoints are those of this run.
+    /// Lets other processes explore subtrees, as soon as there are enough of them (`method=best-first`). The result is
+    /// certified like that of a run on one machine, and limits and checkpoints are those of this run.
     pub fn on_cluster(self, cluster: impl Cluster) -> Self {
         self.share_out(Some(SharedCluster::new(cluster)))
     }
 
-    /// [`Run::on_cluster`], with one that other runs use, too.
+    /// Like [`Run::on_cluster`], with a cluster that other runs use, too.
     pub(crate) fn share_out(mut self, cluster: Option<SharedCluster>) -> Self {
         self.cluster = cluster;
         self
     }
 
-    /// Solves.
+    /// Solves the problem.
     pub fn solve(self) -> Result<Solution> {
         self.solve_next(&mut SharedWork::single(), None)
     }
 
-    /// Solves after runs on problems that differ in k alone, with what they have in common; `known`: the best model of a
-    /// smaller k.
+    /// Solves the problem after runs on problems that differ only in k, and shares their data. `known`: the best model
+    /// of a smaller k.
     pub(crate) fn solve_next(
         self,
         shared: &mut SharedWork,
@@ -213,7 +214,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Solves the problem as it is, twins included.
+    /// Solves the problem as given, including its twins.
     fn solve_whole(mut self, shared: &mut SharedWork, known: Option<&Model>) -> Result<Solution> {
         self.settings.check()?;
         let problem = self.problem;
@@ -290,7 +291,7 @@ impl<'p> Run<'p> {
     }
 }
 
-/// One search until it is over, or a limit is reached.
+/// Runs one search until it is over or a limit is reached.
 struct ToTheEnd<'s> {
     settings: &'s Settings,
 }

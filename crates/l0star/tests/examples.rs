@@ -1,6 +1,6 @@
-//! The examples print what `examples/output` has; their twins in Python are compared with the same files.
+//! The examples print the files in `examples/output`; their Python versions are compared with the same files.
 
-// Every example has the module of its data.
+// Every example includes the data module.
 #![allow(clippy::duplicate_mod)]
 
 use std::error::Error;
@@ -34,7 +34,7 @@ fn agrees(name: &str, run: Example) {
     let mut out = Vec::new();
     run(&mut out).unwrap();
     let printed = String::from_utf8(out).unwrap();
-    // After a change that is meant: L0STAR_WRITE_EXAMPLES=1 cargo test -p l0star --test examples
+    // After an intended change: L0STAR_WRITE_EXAMPLES=1 cargo test -p l0star --test examples
     if std::env::var_os("L0STAR_WRITE_EXAMPLES").is_some() {
         fs::write(&file, &printed).unwrap();
     }

@@ -1,23 +1,26 @@
-//! Small problems that floating point finds hard, solved by the engine and compared with exact arithmetic.
+//! Small problems that are hard for floating point, solved by the engine and compared with exact arithmetic.
 //!
-//! Nothing is compared with a tolerance of ours. What must hold, of every loss:
+//! No comparison uses a tolerance of ours. For every loss, the following must hold:
 //!
 //! | what is reported | what must hold in exact numbers |
 //! |---|---|
-//! | a bound, of a search at any time, of a list's rest, of a price | it is at most the minimum of what it is about |
-//! | an objective | P of its model, and the prices of its set, within 32 units of rounding; no less than the least that its set allows |
+//! | a bound: of a search at any time, of the rest of a list, of a price | it is at most the minimum that it bounds |
+//! | an objective | P of its model plus the prices of its set, within 32 units of rounding; at least the set's minimum |
 //! | `optimal`, `gap_reached` | the gap is at most what the status says |
-//! | a list | its models in order, each at its own minimum, none better left out |
+//! | a list | its models are in order, each at its own minimum, and no better one is left out |
 //! | prices | the exact cost is between its bounds |
 //! | a path, a search that was stopped and resumed | the same, for every size, before and after |
 //!
-//! The problems have columns and responses in units from 1e-300 to 1e300 (what the builder refuses is no finding, a panic is),
-//! columns that are equal or nearly so, means far from 0, ridges from 1e-14 to 1e6, weights from 1e-12 to 1e12, groups, bounds,
-//! heredity, prices of features. The oracle is the crate `l0star-oracle`: fractions, for the logistic, Poisson and gamma losses and for
-//! Cox's partial likelihood (ties, strata, entry times) an enclosure of 60 digits. It runs in this
-//! process, in the profile of `xtask` itself.
+//! The problems have columns and responses in units from 1e-300 to 1e300, columns that are equal or nearly so, means
+//! far from 0, ridges from 1e-14 to 1e6, weights from 1e-12 to 1e12, groups, bounds, heredity and prices of
+//! features. A problem that the builder refuses is no finding; a panic is.
 //!
-//! [`wide`] asks the same of problems with fewer rows than columns that are searched with proved boxes, and looks at the boxes.
+//! The oracle is the crate `l0star-oracle`. It uses fractions, and an enclosure of 60 digits for the logistic,
+//! Poisson and gamma losses and for Cox's partial likelihood (ties, strata, entry times). It runs in this process,
+//! in the profile of `xtask` itself.
+//!
+//! [`wide`] does the same for problems with fewer rows than columns that are searched with proved boxes, and checks
+//! the boxes.
 
 mod claims;
 mod draw;
@@ -43,17 +46,17 @@ use crate::soak::common::Random;
 use claims::Truth;
 use draw::Case;
 
-/// The problem of a seed, and one or two questions about it.
+/// Solves the hard problem of a seed, and asks one or two questions about it.
 pub fn hard(ground: &Ground, seed: u64) -> Result<(), Finding> {
     watched(ground, seed, Case::draw, examine)
 }
 
-/// A problem for proved boxes, and two questions about it.
+/// Solves a problem suited to proved boxes, and asks two questions about it.
 pub fn boxes(ground: &Ground, seed: u64) -> Result<(), Finding> {
     watched(ground, seed, Case::wide, wide::examine)
 }
 
-/// Examines a case in a thread of its own, so that a panic or an endless loop is a finding.
+/// Examines a case on its own thread, so that a panic or an endless loop is a finding.
 fn watched(
     ground: &Ground,
     seed: u64,
@@ -64,7 +67,7 @@ fn watched(
     thread::spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| examine(&draw(seed), seed)));
         let panicked = |_| Err("a panic, whose message is above".to_owned());
-        // Nobody listens any more after the time is up.
+        // The receiver is gone if the time is up.
         let _ = done.send(outcome.unwrap_or_else(panicked));
     });
     let outcome = match ground.program.watchdog {
@@ -99,13 +102,13 @@ fn examine(case: &Case, seed: u64) -> Result<(), Finding> {
     }
 }
 
-/// A method and its mechanisms.
+/// Draws a method and its mechanisms.
 fn drawn(case: &Case, random: &mut Random) -> Settings {
     let plain = case.rules.groups.is_empty()
         && case.rules.bounds.is_empty()
         && case.rules.requires.is_empty()
         && case.prices.penalty == 0.0;
-    // The paper's method is for losses of rows, of bounded curvature.
+    // The paper's method is for losses of bounded curvature that are sums over rows.
     let plain = plain && !matches!(case.loss, "poisson" | "gamma" | "cox");
     let mut settings = match random.below(8) {
         0 if case.is_mild && plain => Settings::new(Method::Paper),
@@ -120,7 +123,7 @@ fn drawn(case: &Case, random: &mut Random) -> Settings {
         },
         _ => Settings::default(),
     };
-    // A Gram matrix, or rows; columns screened first, or not.
+    // With the Gram matrix or with rows; with or without screening of columns first.
     settings.mechanisms.gram = random.chance(0.8);
     if random.chance(0.3) {
         settings.mechanisms.screen_from = 0;
@@ -131,7 +134,7 @@ fn drawn(case: &Case, random: &mut Random) -> Settings {
     settings
 }
 
-/// One search to its end; every bound that it announces counts.
+/// Runs one search to its end and checks every bound that it announces.
 fn search(
     truth: &Truth,
     case: &Case,
@@ -164,7 +167,7 @@ fn search(
     Ok(found)
 }
 
-/// The best few models, or all that are nearly as good.
+/// Checks a list of the best models, or of all models that are nearly as good.
 fn list(truth: &Truth, problem: &Problem, random: &mut Random) -> Result<(), Finding> {
     let mut settings = Settings::default();
     match random.below(3) {
@@ -181,7 +184,7 @@ fn list(truth: &Truth, problem: &Problem, random: &mut Random) -> Result<(), Fin
     outcome.map_err(|finding| format!("list {asked:?}: {finding}"))
 }
 
-/// What other choices cost; with few nodes too, and from a checkpoint.
+/// Checks the prices, also with few nodes and from a checkpoint.
 fn costs(
     truth: &Truth,
     problem: &Problem,
@@ -212,7 +215,7 @@ fn costs(
     truth.prices(found, &again).map_err(named("resumed prices"))
 }
 
-/// Every size in one path, then from one of its checkpoints.
+/// Checks every size of a path, then of a path resumed from one of its checkpoints.
 fn sizes(
     truth: &Truth,
     case: &Case,
@@ -242,7 +245,7 @@ fn sizes(
         .map_err(named("resumed path"))
 }
 
-/// A search that is stopped after every few nodes, and resumed until it ends by itself.
+/// Checks a search that is stopped after every few nodes and resumed until it finishes.
 fn in_pieces(
     truth: &Truth,
     case: &Case,
@@ -255,7 +258,7 @@ fn in_pieces(
         ..base.clone()
     };
     let mut saved: Option<Vec<u8>> = None;
-    // A limit of no node stays where it is: one more try with all.
+    // Under a limit that allows no node the search makes no progress, so it finally runs without the limit.
     for stops in 0.. {
         let settings = match stops {
             0..20 => settings.clone(),
@@ -278,7 +281,7 @@ fn in_pieces(
     Ok(())
 }
 
-/// A search that an interruption ends at one of its checkpoints, and that another resumes from there.
+/// Checks a search that is interrupted at one of its checkpoints, and another that resumes from there.
 fn interrupted(
     truth: &Truth,
     case: &Case,
@@ -318,7 +321,7 @@ fn interrupted(
 mod tests {
     use super::*;
 
-    /// An attack with problems that are all refused, or with results that claim nothing, would find nothing.
+    /// If all problems were refused, or no result claimed anything, the attack would find nothing.
     #[test]
     fn most_problems_are_solved_and_proved() {
         let (mut built, mut proved, drawn) = (0, 0, 200);
@@ -334,7 +337,7 @@ mod tests {
         assert!(2 * built > drawn && 10 * proved > 8 * built);
     }
 
-    /// A bound just above the objective of a model is no bound.
+    /// A bound just above the objective of a model is not valid and must be found.
     #[test]
     fn a_bound_above_the_optimum_is_found() {
         let mut seen = 0;

@@ -18,7 +18,7 @@ mod samples;
 
 use damage::mutate;
 
-/// What is damaged: whole files, and a model and a checkpoint that belong to the first.
+/// The files to be damaged: data, and a model and a checkpoint that belong to the first of them.
 #[derive(Default)]
 pub struct Originals {
     data: Vec<Sample>,
@@ -29,11 +29,11 @@ pub struct Originals {
 struct Sample {
     name: String,
     bytes: Vec<u8>,
-    /// What its columns hold, where a checksum vouches for them.
+    /// The contents of its columns, if a checksum protects them.
     columns: Option<BTreeSet<String>>,
 }
 
-/// How a search is asked for that leaves a checkpoint, and takes it up again.
+/// Command of the search that leaves a checkpoint and resumes from it.
 const SEARCH: [&str; 6] = ["fit", "a.csv", "--target", "b", "-k", "2"];
 
 impl Originals {
@@ -74,7 +74,7 @@ impl Originals {
     }
 }
 
-/// One damaged file through one command that reads it.
+/// Runs a command that reads a damaged file.
 pub fn damaged(ground: &Ground, seed: u64) -> Result<(), Finding> {
     let mut random = Stream::new(seed);
     let originals = &ground.files;
@@ -125,7 +125,7 @@ fn data(
         }
         _ => {
             let ran = run(&["inspect", name, "--json"])?;
-            // Without the first bytes it is another file, perhaps a table of text.
+            // Without its first bytes it is another kind of file, such as a table of text.
             if ran.code == 0
                 && bytes.starts_with(&sample.bytes[..2])
                 && let Some(known) = &sample.columns
@@ -150,7 +150,7 @@ fn model(ground: &Ground, random: &mut Stream, bytes: &[u8]) -> Result<(), Findi
     Ok(())
 }
 
-/// A checkpoint has a hash: every change has to be refused.
+/// Checks that every changed checkpoint is refused, because it has a hash.
 fn checkpoint(ground: &Ground, bytes: &[u8]) -> Result<(), Finding> {
     ground.put("run.ckpt", bytes)?;
     let resumed = ["--resume", "run.ckpt", "--time-limit", "2s", "--json"];
@@ -164,7 +164,7 @@ fn checkpoint(ground: &Ground, bytes: &[u8]) -> Result<(), Finding> {
     }
 }
 
-/// What `inspect` says of the numbers of each column, whatever it is called.
+/// Returns the numbers that `inspect` reports for each column, without its name.
 fn columns(stdout: &str) -> Result<BTreeSet<String>, Finding> {
     let report = json(stdout)?;
     let variables = report["variables"].as_array().into_iter().flatten();
@@ -178,7 +178,7 @@ fn json(stdout: &str) -> Result<Value, Finding> {
     serde_json::from_str(stdout).map_err(|error| format!("--json wrote no JSON: {error}"))
 }
 
-/// A small file that unpacks to gigabytes: it has to be refused, or read, within the memory that there is.
+/// Checks that a small file that unpacks to gigabytes is refused, or is read within the memory limit.
 pub fn bomb(ground: &Ground, seed: u64) -> Result<(), Finding> {
     let mut random = Stream::new(seed);
     let pieces: [&[u8]; 7] = [b"\0", b"1\n", b"1,2\n", b",", b"\n", b"a", b"\"x\ny\" "];

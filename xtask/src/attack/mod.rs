@@ -1,14 +1,14 @@
-//! `cargo xtask attack`: input made to do harm, through the real binary; problems made to be hard, through the engine.
+//! `cargo xtask attack`: malicious input through the real binary, and hard problems through the engine.
 //!
-//! An attack is a function of a seed: the same seed makes the same case. It returns what it found, if anything. A new one
-//! is a module with such a function and a row in [`ATTACKS`].
+//! An attack is a function of a seed: the same seed gives the same case. It returns its finding, if any. A new
+//! attack is a module with such a function and a row in [`ATTACKS`].
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`exact`] | problems that floating point finds hard, and proved boxes, compared with exact arithmetic |
+//! | [`exact`] | problems that are hard for floating point, and proved boxes, compared with exact arithmetic |
 //! | [`files`] | damaged files of every format, models and checkpoints; files that unpack to far more than their size |
 //! | [`names`] | hostile names, labels and file names through every output |
-//! | [`program`] | the binary under a limit of memory and, where one is wanted, a watchdog |
+//! | [`program`] | the binary under a memory limit and, if wanted, a watchdog |
 
 mod exact;
 mod files;
@@ -22,17 +22,17 @@ use std::time::{Duration, Instant};
 use program::Program;
 use xtask::step::{self, root};
 
-/// What an attack found: a sentence that says what went wrong.
+/// A finding of an attack: a sentence that says what went wrong.
 type Finding = String;
 
-/// One kind of attack.
+/// A kind of attack.
 struct Attack {
     name: &'static str,
-    /// Cases of this kind among all, as a share.
+    /// The share of this kind among all cases.
     share: u64,
-    /// Whether a case takes seconds: not for the test suite.
+    /// Whether a case takes seconds, which is too slow for the test suite.
     slow: bool,
-    /// Whether it needs the command, built.
+    /// Whether it needs the built command.
     needs_command: bool,
     run: fn(&Ground, u64) -> Result<(), Finding>,
 }
@@ -75,24 +75,24 @@ const ATTACKS: [Attack; 5] = [
     },
 ];
 
-/// What every case needs.
+/// The program, folder and files that every case needs.
 struct Ground {
     program: Program,
-    /// Where a case may write; what is found stays there.
+    /// The folder that a case may write to; findings stay there.
     folder: PathBuf,
     files: files::Originals,
 }
 
-/// How long to go on.
+/// When to stop.
 #[derive(Debug, Clone, Copy)]
 pub enum Until {
-    /// So many cases, counted from the seed.
+    /// After this many cases, counted from the seed.
     Cases(u64),
-    /// So many minutes.
+    /// After this many minutes.
     Minutes(f64),
 }
 
-/// Attacks with one kind or all, from a case on. The command of the dev profile is built sooner, and checks more.
+/// Attacks with one kind or all, starting at a case. The command of the dev profile is built sooner and checks more.
 pub fn run(until: Until, seed: u64, only: Option<&str>, dev: bool) -> Result<(), String> {
     let chosen: Vec<&Attack> = ATTACKS
         .iter()
@@ -110,7 +110,7 @@ pub fn run(until: Until, seed: u64, only: Option<&str>, dev: bool) -> Result<(),
     attack(&ground, &chosen, until, seed)
 }
 
-/// The part of the test suite: few cases, always the same, no clock.
+/// Runs the part in the test suite: few cases, always the same, without a clock.
 pub fn short() -> Result<(), String> {
     let quick: Vec<&Attack> = ATTACKS.iter().filter(|attack| !attack.slow).collect();
     let ground = Ground::new(&quick, true, None)?;
@@ -129,7 +129,7 @@ fn attack(ground: &Ground, attacks: &[&Attack], until: Until, seed: u64) -> Resu
         if is_over {
             break;
         }
-        // Kinds in turn, spread evenly: a prime step through the shares.
+        // The kinds take turns, spread evenly by a prime step through the shares.
         let mut place = case.wrapping_mul(7919) % all;
         let kind = attacks.iter().find(|attack| {
             let is_here = place < attack.share;
@@ -192,7 +192,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// An empty folder for the next case.
+    /// Returns an empty folder for the next case.
     fn fresh_folder(&self) -> Result<PathBuf, String> {
         let say = |error: std::io::Error| format!("{}: {error}", self.folder.display());
         if self.folder.exists() {
@@ -202,7 +202,7 @@ impl Ground {
         Ok(self.folder.clone())
     }
 
-    /// A file in the folder of the case.
+    /// Writes a file in the folder of the case.
     fn put(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Finding> {
         let path = self.folder.join(name);
         fs::write(&path, bytes).map_err(|error| format!("cannot write {name:?}: {error}"))?;

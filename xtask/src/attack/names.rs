@@ -1,5 +1,5 @@
-//! Hostile names, labels and file names through every output: nothing of them may reach a terminal but letters, a page has
-//! to show them as text, and files and JSON have to give them back as they were.
+//! Hostile names, labels and file names through every output. A terminal must receive only their visible characters, a
+//! page must show them as text, and files and JSON must return them unchanged.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::program::Ran;
 use super::{Finding, Ground};
 
-/// What names are made of. Markup is of an element that no page has, so that it is found wherever it gets through.
+/// Parts of names. The markup uses an element that no page has, so that it is detected wherever it gets through.
 const PIECES: [&str; 34] = [
     "\x1b[31m",
     "\x1b]0;title\x07",
@@ -49,10 +49,10 @@ const PIECES: [&str; 34] = [
     "%s{}$(id)`id`*?[x]",
 ];
 
-/// The element that the markup tries to make.
+/// Start of the element that the markup tries to create.
 const MARKUP: &str = "<l0x";
 
-/// One table with hostile names through every command.
+/// Runs one table with hostile names through every command.
 pub fn hostile(ground: &Ground, seed: u64) -> Result<(), Finding> {
     let mut random = Stream::new(seed);
     let case = Case::new(&mut random);
@@ -115,7 +115,7 @@ pub fn hostile(ground: &Ground, seed: u64) -> Result<(), Finding> {
         }
     }
 
-    // What is wrong is said with names in it.
+    // Error messages contain names.
     shown(run(&["predict", "model.json", "lacking.csv"])?)?;
     ground.put("lacking.csv", b"x\n1\n")?;
     let other = case.features[0].as_str();
@@ -157,7 +157,7 @@ pub fn hostile(ground: &Ground, seed: u64) -> Result<(), Finding> {
     predictions(ground, &case)
 }
 
-/// Labels come back from a file of predictions as they were; with `--safe-csv` none starts a formula.
+/// Checks that labels return unchanged from a file of predictions, and that with `--safe-csv` none starts a formula.
 fn predictions(ground: &Ground, case: &Case) -> Result<(), Finding> {
     for (out, safe) in [("plain.csv", &[][..]), ("safe.csv", &["--safe-csv"][..])] {
         let words = [&["predict", "model.json", &case.file, "--out", out], safe].concat();
@@ -194,13 +194,13 @@ fn levels(path: &Path) -> Result<Vec<String>, Finding> {
     }
 }
 
-/// A table whose every name was made to do harm.
+/// A table whose names are all hostile.
 struct Case {
     file: String,
     features: Vec<String>,
     target: String,
     labels: [String; 2],
-    /// A name that nothing has.
+    /// A name that no column has.
     missing: String,
     text: String,
 }
@@ -226,11 +226,11 @@ impl Case {
             }
             text += &format!("{},", quoted(&cities[row % 2]));
             let positive = numbers[0] + 0.3 * random.normal() > 0.0;
-            // Both labels occur whatever is drawn.
+            // The first rows make sure that both labels occur.
             let positive = if row < 4 { row % 2 == 0 } else { positive };
             text += &format!("{}\n", quoted(&labels[usize::from(positive)]));
         }
-        // A file system takes no slash and no long name, and a name in front of the options takes no dash.
+        // File systems allow no slash and no long name; a name before the options must not start with a dash.
         let file: String = name(random).replace('/', "_").chars().take(40).collect();
         Case {
             file: format!("f{file}.csv"),
@@ -243,8 +243,8 @@ impl Case {
     }
 }
 
-/// One to three pieces about something that tells names apart, some of them very long; cells are trimmed, so letters stand
-/// at both ends.
+/// Returns a name of one to three pieces and a part that makes it unique; some are very long. Cells are trimmed, so it
+/// starts and ends with letters.
 fn name(random: &mut Stream) -> String {
     let mut name = String::new();
     for _ in 0..=random.below(3) {
@@ -268,7 +268,7 @@ fn json(ran: &Ran) -> Result<Value, Finding> {
     serde_json::from_str(&ran.stdout).map_err(|error| format!("--json wrote no JSON: {error}"))
 }
 
-/// Refuses text for a reader in which something cannot be seen.
+/// Refuses text for a reader that contains invisible characters.
 fn seen(place: &str, text: &str) -> Result<(), Finding> {
     let hidden = |c: char| {
         (c.is_control() && c != '\n')
@@ -280,7 +280,7 @@ fn seen(place: &str, text: &str) -> Result<(), Finding> {
             "{place} has a character that cannot be seen: {line:?}"
         ));
     }
-    // The line break of a name would fake a line.
+    // A line break in a name could forge a line.
     if text.lines().any(|line| line.starts_with("error: no")) {
         Err(format!("{place} has a line that a name made: {text:?}"))
     } else {

@@ -1,4 +1,4 @@
-//! The real binary under a limit of memory, and what it may never do.
+//! The real binary under a memory limit, and what it must never do.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 
 use super::Finding;
 
-/// Address space in kilobytes: far more than a file of a few kilobytes can need.
+/// Address space in kilobytes, far more than a file of a few kilobytes can need.
 const MEMORY: u64 = 2 << 20;
-/// A run that takes this many times its processor time by the clock stands still.
+/// Factor of the processor-time limit after which, by the clock, a run counts as hung.
 const PATIENCE: u32 = 12;
 
-/// Solved, wrong usage, bad data, stopped at a limit.
+/// Exit codes that the contract allows: solved, wrong usage, bad data, stopped at a limit.
 const CONTRACT: [i32; 4] = [0, 2, 3, 4];
 
-/// The binary.
+/// The binary under test.
 pub struct Program {
     pub path: PathBuf,
-    /// A run that takes more processor time is killed, and a finding; so is one that stands still for far longer, whatever else
-    /// the machine is busy with.
+    /// Limit on the processor time of a run. A run over the limit is killed and is a finding. So is one that hangs
+    /// for far longer by the clock, which allows for a busy machine.
     pub watchdog: Option<Duration>,
 }
 
-/// What a run has left.
+/// The output and the exit code of a run.
 pub struct Ran {
     pub code: i32,
     pub stdout: String,
@@ -33,7 +33,7 @@ pub struct Ran {
 }
 
 impl Program {
-    /// Runs the command; a panic, an abort, a signal, a hang, an exit code outside the contract or a failure without a
+    /// Runs the command. A panic, an abort, a signal, a hang, an exit code outside the contract or a failure without a
     /// message is a finding.
     pub fn run<S: AsRef<OsStr>>(&self, folder: &Path, arguments: &[S]) -> Result<Ran, Finding> {
         let shown: Vec<String> = arguments
@@ -83,8 +83,8 @@ impl Program {
     }
 }
 
-/// The program with its address space and its processor time limited, where there is a shell to do that. The end of the time is a
-/// signal.
+/// Returns the command with limited address space and processor time, if a shell can set the limits. At the time
+/// limit a signal ends it.
 fn limited(program: &Path, time: Option<Duration>) -> Command {
     if !cfg!(unix) {
         return Command::new(program);
@@ -98,7 +98,7 @@ fn limited(program: &Path, time: Option<Duration>) -> Command {
     command
 }
 
-/// The status, or nothing after the time is over, and then the child is gone.
+/// Returns the status, or `None` if the time is over; the child is then killed.
 fn within(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     while began.elapsed() < limit {

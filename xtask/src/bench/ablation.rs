@@ -1,4 +1,4 @@
-//! The default method with one mechanism after the other switched off.
+//! The default method with each mechanism switched off in turn.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::instances::{FAMILIES, HARDER, LONG};
 use super::measure::{column, mean, measure};
 use super::table::{header, row, text};
 
-/// An instance is left after this.
+/// Time limit of an instance.
 const LIMIT: Duration = Duration::from_secs(5);
-/// So many instances of a family are in it.
+/// Instances of each family.
 const SEEDS: usize = 3;
-/// Harder instances that are in it.
+/// Names of the harder instances that are included.
 const ABLATED: &[&str] = &["Huber d=100 k=10 n=100", "AR d=300 n=600 ρ=0.9"];
 
-/// A mechanism: its name, and the mechanisms without it.
+/// A mechanism: its name, and a function that switches it off.
 type Mechanism = (&'static str, fn(&mut Mechanisms));
 
 /// Every mechanism that can be switched off.
@@ -47,7 +47,7 @@ const MECHANISMS: &[Mechanism] = &[
     }),
 ];
 
-/// `bench ablation`: mean nodes and mean milliseconds.
+/// `bench ablation`: prints mean nodes and mean milliseconds.
 pub fn ablation(only: &str) -> Result<(), String> {
     let real = FAMILIES.iter().map(|f| (f.name, f.source, f.seeds.clone()));
     let hard = HARDER.iter().filter(|(name, ..)| ABLATED.contains(name));
@@ -91,11 +91,11 @@ pub fn ablation(only: &str) -> Result<(), String> {
     stopped_ablation(only)
 }
 
-/// Nodes after which a long instance is left in the ablation.
+/// Nodes after which a long instance is stopped in the ablation.
 const STOPPED_NODES: u64 = 300;
 
-/// The same for searches that are stopped early: the gap that is left, and how much worse the best model is than that of the
-/// whole engine.
+/// Runs the ablation with searches that are stopped early. It prints the remaining gap, and how much worse the best
+/// model is than that of the whole engine.
 fn stopped_ablation(only: &str) -> Result<(), String> {
     let instances: Vec<_> = LONG
         .iter()

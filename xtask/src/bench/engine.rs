@@ -1,4 +1,4 @@
-//! The default method against the paper's in the same run; then harder instances on its own.
+//! The default method against the paper's in the same run; then harder instances with the default alone.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::instances::{FAMILIES, HARDER};
 use super::measure::{Run, column, mean, measure, measure_seeds, median};
 use super::table::{header, row};
 
-/// A harder instance is left after this.
+/// Time limit of a harder instance.
 const HARD_LIMIT: Duration = Duration::from_secs(60);
 
-/// `bench engine`.
+/// `bench engine`: prints both tables.
 pub fn engine(only: &str) -> Result<(), String> {
     header(&[
         "family",
@@ -81,7 +81,7 @@ pub fn engine(only: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// By how many milliseconds the default was slower than the paper's method where it did worst; negative when it never was.
+/// Returns the most milliseconds by which the default was slower than the paper's method; negative if it never was.
 fn most_over(own: &[Run], paper: &[Run]) -> f64 {
     let excess = own.iter().zip(paper).map(|(own, paper)| own.ms - paper.ms);
     excess.fold(f64::NEG_INFINITY, f64::max)

@@ -1,4 +1,4 @@
-//! `cargo xtask bench flat`: no more rows than features, small ridges, proved optimal.
+//! `cargo xtask bench flat`: instances with no more rows than features and small ridges, solved to proved optimality.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use l0star_data::generate;
 use super::measure::range;
 use super::table::{header, row, text};
 
-/// AR data: `Σ_ij = ρ^|i-j|`.
+/// A family of AR data: `Σ_ij = ρ^|i-j|`.
 struct Family {
     n: usize,
     d: usize,
@@ -23,7 +23,7 @@ const fn family(n: usize, d: usize, k: usize, rho: f64, snr: f64) -> Family {
     Family { n, d, k, rho, snr }
 }
 
-/// What has to be proved, then what is hard.
+/// The families that must be proved, then the hard ones.
 const FAMILIES: &[Family] = &[
     family(100, 300, 5, 0.5, 5.0),
     family(200, 200, 10, 0.5, 5.0),
@@ -42,9 +42,9 @@ const FAMILIES: &[Family] = &[
 
 /// Ridge weights on the sum of squares.
 const WEIGHTS: [f64; 2] = [0.1, 0.001];
-/// Each instance is left after this.
+/// Time limit of each instance.
 const LIMIT: Duration = Duration::from_secs(60);
-/// The seeds unless others are wanted.
+/// The default seeds.
 const SEEDS: RangeInclusive<u64> = 1..=5;
 
 impl Family {
@@ -66,7 +66,7 @@ impl Family {
     }
 }
 
-/// Processor time of this thread, which other processes do not change much; where that is not known, time.
+/// Clock of this thread's processor time, which other processes hardly affect; elapsed time if that is unknown.
 struct Clock {
     began: Instant,
     spent: Option<Duration>,
@@ -97,7 +97,7 @@ impl Clock {
     }
 }
 
-/// Nodes and processor seconds of each seed; for what is not proved the gap.
+/// `bench flat`: prints nodes and processor seconds of each seed, and the gap of those not proved.
 pub fn flat(only: &str, seeds: Option<&str>) -> Result<(), String> {
     let seeds = seeds.map(range).transpose()?.unwrap_or(SEEDS);
     header(&["family", "weight", "proved", "nodes", "seconds", "gaps"]);

@@ -1,4 +1,4 @@
-//! The instances of the benchmarks: seeded, the same on every machine.
+//! The instances of the benchmarks: seeded, and the same on every machine.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use l0star_data::{RealData, Table, real_instance};
 
 use super::table::text;
 
-/// Where a problem comes from. Ridge, k and n are the paper's unless they are given.
+/// Source of a problem. Ridge, k and n are the paper's unless they are given.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
-    /// A real data set with interactions and squares, k = 10; there is only one of each.
+    /// A real data set with interactions and squares, k = 10; there is only one instance of each.
     Real(RealData),
     /// The paper's Huber family.
     Huber { d: usize, n: Option<usize> },
@@ -23,7 +23,7 @@ pub enum Source {
     Ar { d: usize, n: usize, rho: f64 },
     /// The AR family with k = 5, and more features than rows.
     FlatAr { d: usize, n: usize },
-    /// The same data with Huber's loss, δ less than the noise, so that many rows are beyond it; ridge 1e-3.
+    /// The AR data with Huber's loss, δ below the noise, so that many rows are beyond it; ridge 1e-3.
     HuberAr { d: usize, n: usize, rho: f64 },
     /// Many columns, k = 5: the AR family, ρ = 0.5, n = 500, ridge weight 25 on the sum of squares.
     WideAr { d: usize },
@@ -31,9 +31,9 @@ pub enum Source {
     WideLogistic { d: usize },
     /// Counts on the AR design, ρ = 0.5, k = 10, with an intercept; ridge 1e-3.
     Poisson { d: usize, n: usize },
-    /// Amounts on the same.
+    /// Positive amounts on the same design.
     Gamma { d: usize, n: usize },
-    /// Times until an event on the same, k = 5.
+    /// Times until an event on the same design, k = 5.
     Cox { d: usize, n: usize, ridge: f64 },
 }
 
@@ -42,7 +42,7 @@ impl Source {
         self.builder(seed)?.build().map_err(text)
     }
 
-    /// The problem, to be changed before it is built.
+    /// Returns the builder of the problem, so that it can be changed.
     pub fn builder(self, seed: u64) -> Result<Builder, String> {
         match self {
             Self::Real(data) => {
@@ -98,7 +98,7 @@ impl Source {
         }
     }
 
-    /// How often a problem is timed: a family of one instance more often.
+    /// Number of times a problem is timed; a family of one instance is timed more often.
     pub fn repeats(self) -> usize {
         match self {
             Self::Real(_) => 49,
@@ -107,7 +107,7 @@ impl Source {
     }
 }
 
-/// The table's last column is the response; no intercept, as in the paper.
+/// Builds a problem whose response is the table's last column, without an intercept, as in the paper.
 fn framed(table: &Table, loss: &str, ridge: f64, k: usize) -> Result<Builder, String> {
     let (design, response) = table.split_last();
     let design = Design::dense(table.rows(), table.columns() - 1, design.to_vec()).map_err(text)?;
@@ -118,7 +118,7 @@ fn framed(table: &Table, loss: &str, ridge: f64, k: usize) -> Result<Builder, St
         .k(k))
 }
 
-/// What an earlier prototype took: calls or nodes, and milliseconds.
+/// Cost of an earlier prototype: calls or nodes, and milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Reference {
     pub count: f64,
@@ -130,9 +130,9 @@ pub struct Family {
     pub name: &'static str,
     pub source: Source,
     pub seeds: RangeInclusive<u64>,
-    /// The paper's search: solver calls.
+    /// The paper's search, with its solver calls.
     pub paper: Reference,
-    /// The prototype's best engine: nodes.
+    /// The prototype's best engine, with its nodes.
     pub engine: Reference,
 }
 
@@ -183,7 +183,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "logistic 100",
         source: Source::Logistic { d: 100 },
-        // Difficulty varies five hundredfold within this family: nine instances say little.
+        // Difficulty varies five hundredfold within this family, so a few instances would say little.
         seeds: 1..=80,
         paper: seen(8118.0, 482.0),
         engine: seen(23.0, 30.0),
@@ -194,7 +194,7 @@ const fn seen(count: f64, ms: f64) -> Reference {
     Reference { count, ms }
 }
 
-/// (name, source, seeds): beyond the paper's own instances.
+/// Instances harder than the paper's: (name, source, seeds).
 pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
     (
         "Huber d=100 k=10 n=100",
@@ -264,7 +264,7 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
     ),
 ];
 
-/// (name, source): more than two seconds of search, most of it behind the root.
+/// Instances with more than two seconds of search, most of it after the root: (name, source).
 pub const LONG: &[(&str, Source)] = &[
     ("AR d=200 n=200 ρ=0.5", ar(200, 200, 0.5)),
     (

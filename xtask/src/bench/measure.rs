@@ -1,4 +1,4 @@
-//! Runs of one problem, repeated where they are short, and the middle of their times.
+//! Timed runs of a problem, repeated if they are short; the time is the median.
 
 use std::ops::RangeInclusive;
 use std::time::Instant;
@@ -8,10 +8,10 @@ use l0star::{Method, Problem, Settings, Solution, solve};
 use super::instances::Source;
 use super::table::text;
 
-/// One problem, solved several times.
+/// A problem that was solved several times.
 pub(super) struct Run {
     pub(super) solution: Solution,
-    /// The median.
+    /// The median of the milliseconds.
     pub(super) ms: f64,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn measure(
         let start = Instant::now();
         let solution = solve(problem, settings).map_err(text)?;
         times.push(1e3 * start.elapsed().as_secs_f64());
-        // A long run needs no repetition: noise is small beside it.
+        // A long run needs no repetition, as noise is small compared with its time.
         if times.len() >= repeats || times[0] > 1000.0 {
             return Ok(Run {
                 solution,
@@ -55,7 +55,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The middle one, or the mean of the two in the middle.
+/// Returns the median: the middle value, or the mean of the two in the middle.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -67,7 +67,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Seeds written as `FIRST-LAST`.
+/// Parses seeds written as `FIRST-LAST`.
 pub(super) fn range(words: &str) -> Result<RangeInclusive<u64>, String> {
     let ends = words.split_once('-').and_then(|(first, last)| {
         let ends = (first.parse().ok()?, last.parse().ok()?);

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: Markdown tables. All but `threads` and `path` are of a single thread.
+//! `cargo xtask bench`: Markdown tables. All but `threads` and `path` use a single thread.
 
 pub mod ablation;
 pub mod engine;

@@ -1,4 +1,4 @@
-//! The paper's method on the paper's instances, against what is known to be possible.
+//! The paper's method on the paper's instances, compared with a limit on what is possible.
 
 use l0star::internals::{NewtonRows, OrderedTree};
 use l0star::search::{Context, Search};
@@ -8,7 +8,7 @@ use super::instances::FAMILIES;
 use super::measure::{column, mean, measure_seeds, median, range};
 use super::table::{header, row};
 
-/// `bench paper`.
+/// `bench paper`: prints the table.
 pub fn paper(only: &str, seeds: Option<&str>) -> Result<(), String> {
     let seeds = seeds.map(range).transpose()?;
     header(&[
@@ -54,8 +54,9 @@ pub fn paper(only: &str, seeds: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// What the paper's tree takes with its bounds maximised by Newton's method to a hundredth of each node's gap: no ascent
-/// can do with much less, since every node whose bound is below the optimum has to be split.
+/// Counts the calls of the paper's tree if Newton's method maximises its bounds to a hundredth of each node's gap.
+///
+/// No ascent can need far fewer calls, since every node whose bound is below the optimum has to be split.
 fn calls_with_exact_bounds(problem: &Problem) -> f64 {
     let settings = Settings::new(Method::Paper);
     let relaxation = NewtonRows::new(problem, settings.mechanisms);

@@ -1,4 +1,4 @@
-//! `cargo xtask bench python`: what `fit` in Python costs over the same call in Rust.
+//! `cargo xtask bench python`: the overhead of `fit` in Python compared with the same call in Rust.
 
 use std::fs;
 use std::process::Command;
@@ -12,19 +12,19 @@ use super::table::{header, row};
 use xtask::python;
 use xtask::step::root;
 
-/// Rows and columns.
+/// Number of rows and columns.
 const SHAPE: (usize, usize) = (1000, 100);
 const SIZE: usize = 5;
 const RUNS: usize = 100;
 
-/// Both times, one after the other on the same data, and the difference.
+/// Measures both on the same data, one after the other, and prints the times and their difference.
 pub fn overhead() -> Result<(), String> {
     let (n, d) = SHAPE;
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let instance = generate::ar(d, SIZE, n, 0.5, 5.0, 1).map_err(|error| text(&error))?;
     let mut times = Vec::new();
     for _ in 0..RUNS {
-        // The engine takes its data: what is copied here is not measured.
+        // The engine takes ownership of its data; this copy is not measured.
         let (values, response) = (instance.design().to_vec(), instance.response().to_vec());
         let start = Instant::now();
         let solution = Design::dense(n, d, values)

@@ -1,4 +1,4 @@
-//! `cargo xtask bench read`: a CSV file of one gigabyte, read in a process of its own.
+//! `cargo xtask bench read`: reads a CSV file of one gigabyte in a separate process.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -16,7 +16,7 @@ const ROWS: usize = 100_000;
 const COLUMNS: usize = 1_000;
 const REPEATS: usize = 3;
 
-/// Peers that read the same file to a dense column-major matrix; each prints seconds and peak memory.
+/// Peers that read the file to a dense column-major matrix; each prints seconds and peak memory.
 const PEERS: [(&str, &str); 2] = [
     (
         "polars",
@@ -28,7 +28,7 @@ const PEERS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Writes the file when it is not there, reads it several times, and prints how to run the peers.
+/// Writes the file if it does not exist, reads it several times, and prints how to run the peers.
 pub fn read() -> Result<(), String> {
     let path = step::root().join("target/bench/read.csv");
     if !path.exists() {
@@ -79,7 +79,7 @@ pub fn inner(path: &Path) -> Result<(), String> {
     let start = Instant::now();
     let table = load(path).and_then(|raw| raw.into_table()).map_err(text)?;
     let seconds = start.elapsed().as_secs_f64();
-    // A reader that dropped cells would look fast.
+    // A reader that dropped cells would seem fast.
     if (table.rows(), table.columns()) != (ROWS, COLUMNS) {
         return Err(format!("{} x {} cells", table.rows(), table.columns()));
     }
@@ -87,7 +87,7 @@ pub fn inner(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The most memory that this process ever held, where the system says so (Linux).
+/// Returns the peak memory of this process, if the system reports it (Linux).
 fn peak_megabytes() -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -95,7 +95,7 @@ fn peak_megabytes() -> Option<f64> {
     Some(kilobytes * 1.024e-3)
 }
 
-/// Numbers as they are measured: a sign, one or two digits, six decimals.
+/// Writes numbers that look like measurements: a sign, one or two digits, six decimals.
 fn write(path: &Path) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let names: Vec<String> = (1..=COLUMNS).map(|j| format!("x{j}")).collect();

@@ -1,4 +1,4 @@
-//! `cargo xtask bench stability`: the best models of 500 resamples of the diabetes data with interactions, each proved.
+//! `cargo xtask bench stability`: the best models of 500 resamples of the diabetes data with interactions, all proved.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use xtask::step::{cargo, root, run};
 
 const OPTIONS: &str = "stability data/diabetes.csv --target target -k 10 --interactions --resamples 500 --json --quiet";
 
-/// Seconds and nodes of all resamples together, on one thread and on one per core.
+/// Prints seconds and nodes of all resamples together, on one thread and on one per core.
 pub fn stability() -> Result<(), String> {
     run(
         "the command, in the release profile",

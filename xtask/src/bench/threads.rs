@@ -1,4 +1,4 @@
-//! Nodes a second with one thread and with two.
+//! Nodes per second with one thread and with two.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use super::instances::LONG;
 use super::measure::measure;
 use super::table::{header, row};
 
-/// A long instance is left after this.
+/// Time limit of a long instance.
 const LONG_LIMIT: Duration = Duration::from_secs(20);
 
-/// `bench threads`.
+/// `bench threads`: prints the table.
 pub fn threads(only: &str) -> Result<(), String> {
     header(&[
         "instance",

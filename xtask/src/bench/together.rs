@@ -1,4 +1,4 @@
-//! Many searches of one problem that share their work, against as many separate runs: all sizes of a path, all prices.
+//! Searches of one problem that share their work, compared with separate runs: all sizes of a path, all prices.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ const MEASURED: &[&str] = &["Boston", "Diabetes", "Huber 100", "logistic 50"];
 /// The largest size of the benchmark's paths.
 const LONGEST: usize = 20;
 
-/// One thread searches alone for so long, as in the command.
+/// Time for which one thread searches alone, as in the command.
 const SOLO: Duration = Duration::from_millis(100);
 
-/// All sizes up to 20 in one path, against as many separate runs.
+/// `bench path`: compares one path of all sizes up to 20 with a separate run per size.
 pub fn path(only: &str) -> Result<(), String> {
     let names = [
         "family",
@@ -71,7 +71,7 @@ pub fn path(only: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// All prices in one run, against as many separate runs with that one feature in or out.
+/// `bench prices`: compares one run for all prices with separate runs that force each feature in or out.
 pub fn prices(only: &str) -> Result<(), String> {
     header(&[
         "family",

@@ -1,19 +1,19 @@
-//! Which sibling modules use which, and which of these arrows are not allowed.
+//! The use of sibling modules by each other, and the arrows that are not allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::tree::{ModulePath, Tree};
 
-/// By these words in its documentation a module declares the order of its table.
+/// Words with which the documentation of a module declares the order of its table.
 pub const DECLARATION: &str = "each importing only from those above it";
 
-/// One module uses another, its sibling.
+/// An arrow: a module uses a sibling.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Arrow {
     pub from: String,
     pub to: String,
-    /// A module where it happens, and the path that is used there.
+    /// The module in which it happens, and the path used there.
     pub witness: String,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for Arrow {
     }
 }
 
-/// All arrows between siblings.
+/// Returns all arrows between siblings.
 pub fn arrows(tree: &Tree) -> Vec<Arrow> {
     let mut found = BTreeMap::new();
     for path in tree.modules().keys() {
@@ -40,7 +40,7 @@ pub fn arrows(tree: &Tree) -> Vec<Arrow> {
     found.into_iter().map(arrow).collect()
 }
 
-/// The arrows that point up where an order is declared, and those of a cycle elsewhere.
+/// Returns the arrows that point up in a declared order, and the arrows of cycles elsewhere.
 pub fn wrong(tree: &Tree, arrows: &[Arrow]) -> Vec<Arrow> {
     let mut found = Vec::new();
     for arrow in arrows {
@@ -65,7 +65,7 @@ pub fn wrong(tree: &Tree, arrows: &[Arrow]) -> Vec<Arrow> {
     found
 }
 
-/// The modules that a declared order does not mention.
+/// Returns the modules that a declared order does not list.
 pub fn undeclared(tree: &Tree) -> Vec<String> {
     let mut missing = Vec::new();
     for (path, module) in tree.modules() {
@@ -88,7 +88,7 @@ fn parent(module: &str) -> ModulePath {
     path
 }
 
-/// The order that a module declares for its children: the names in the first column of its table.
+/// Returns the order that a module declares for its children: the names in the first column of its table.
 fn declared(tree: &Tree, path: &ModulePath) -> Option<Vec<String>> {
     let module = &tree.modules()[path];
     let text = module.documentation.join(" ");
@@ -108,7 +108,7 @@ fn declared(tree: &Tree, path: &ModulePath) -> Option<Vec<String>> {
     Some(children.collect())
 }
 
-/// The modules that can be reached from one along arrows, itself among them only in a cycle.
+/// Returns the modules that can be reached from one along arrows; it is among them only in a cycle.
 fn reachable<'a>(arrows: &'a [Arrow], from: &'a str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];

@@ -1,17 +1,17 @@
-//! The graph of modules of every crate: arrows point down, and there are no cycles.
+//! The module graph of every crate: arrows point down, and there are no cycles.
 //!
 //! | module | its one job |
 //! |---|---|
 //! | `tokens` | Rust source as identifiers and punctuation, without tests |
-//! | `tree` | the modules of a crate, what each imports, and where a path leads |
-//! | `graph` | which sibling modules use which, and which of these arrows are not allowed |
+//! | `tree` | the modules of a crate, their imports, and where a path leads |
+//! | `graph` | the use of sibling modules by each other, and the arrows that are not allowed |
 //!
-//! A module is compared with its siblings: the modules of a crate with each other, and the children of every module with
-//! each other. A child that uses an item of its parent, or a parent that uses its children, is no arrow. What a path
-//! such as `crate::Problem` leads to is where the item is defined, not where it is re-exported. Test code does not count.
+//! A module is compared with its siblings: the modules of a crate with each other, and the children of a module with
+//! each other. It is not an arrow if a child uses an item of its parent, or a parent uses its children. A path such
+//! as `crate::Problem` leads to where the item is defined, not where it is re-exported. Test code does not count.
 //!
 //! A crate, or a module with children, declares an order by the words [`graph::DECLARATION`] and a table of its modules
-//! in its documentation. Where nothing is declared, cycles alone are refused.
+//! in its documentation. Without a declaration only cycles are refused.
 
 mod graph;
 mod tokens;
@@ -22,7 +22,7 @@ use std::fs;
 use self::tree::Tree;
 use xtask::step::root;
 
-/// All crates of the workspace: name, and the file that its modules begin with.
+/// Returns all crates of the workspace, each with its name and its tree of modules.
 fn crates() -> Vec<(String, Tree)> {
     let folders = fs::read_dir(root().join("crates")).unwrap();
     let folders = folders.map(|entry| entry.unwrap().path());

@@ -1,6 +1,6 @@
-//! Rust source as identifiers and punctuation: no comments, no texts, no tests.
+//! Rust source as identifiers and punctuation, without comments, string literals and tests.
 
-/// The tokens of a source; `::` is one, texts and lifetimes are none.
+/// Returns the tokens of a source; `::` is one token, and string literals and lifetimes are omitted.
 pub fn tokens(source: &str) -> Vec<&str> {
     let bytes = source.as_bytes();
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// The length of `r"…"`, `r#"…"#` or `br"…"`, if that is what comes.
+/// Returns the length of `r"…"`, `r#"…"#` or `br"…"` if the source starts with one.
 fn raw_text(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r'))?;
     let hashes = inner.len() - inner.trim_start_matches('#').len();
@@ -96,7 +96,7 @@ fn character_or_lifetime(rest: &str) -> usize {
     }
 }
 
-/// Tokens without the items that are there for tests alone.
+/// Returns the tokens without the items that exist only for tests.
 pub fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -115,7 +115,7 @@ pub fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     kept
 }
 
-/// Where the item ends whose attributes begin here: after its `;`, its `,` or its block.
+/// Returns where the item whose attributes begin here ends: after its `;`, its `,` or its block.
 fn end_of_item(tokens: &[&str], mut at: usize) -> usize {
     while tokens.get(at) == Some(&"#") {
         at = end_of_brackets(tokens, at + 1);
@@ -135,7 +135,7 @@ fn end_of_item(tokens: &[&str], mut at: usize) -> usize {
     at
 }
 
-/// The place after the bracket that closes the one here.
+/// Returns the position after the bracket that closes the one here.
 pub fn end_of_brackets(tokens: &[&str], from: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(from) {

@@ -1,4 +1,4 @@
-//! The modules of a crate: what they hold, what they import, and where a path leads.
+//! The modules of a crate: their items, their imports, and where a path leads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,38 +6,38 @@ use std::path::Path;
 
 use super::tokens::{end_of_brackets, tokens, without_tests};
 
-/// The names from the root of a crate to a module.
+/// The names on the path from the root of a crate to a module.
 pub type ModulePath = Vec<String>;
 
-/// A name that a module takes from elsewhere.
+/// A name that a module imports.
 #[derive(Debug)]
 struct Import {
     path: Vec<String>,
-    /// What it is called here; `*` for all that is there.
+    /// The name here; `*` for a glob import.
     name: String,
 }
 
-/// A module: its own code, not that of its children.
+/// A module with its own code, without that of its children.
 #[derive(Debug, Default)]
 pub struct Module {
     /// The documentation at the top of its file.
     pub documentation: Vec<String>,
     pub children: BTreeSet<String>,
     imports: Vec<Import>,
-    /// Paths in its code.
+    /// The paths in its code.
     paths: Vec<Vec<String>>,
     items: BTreeSet<String>,
 }
 
-/// All modules of a crate.
+/// The tree of all modules of a crate.
 #[derive(Debug, Default)]
 pub struct Tree(BTreeMap<ModulePath, Module>);
 
-/// A path may go through re-exports of re-exports, not in a circle.
+/// Most re-exports that a path is followed through, in case they form a cycle.
 const MOST_TURNS: usize = 20;
 
 impl Tree {
-    /// Reads a crate from its `lib.rs` or `main.rs` on.
+    /// Reads a crate, starting from its `lib.rs` or `main.rs`.
     pub fn read(first: &Path) -> Tree {
         let mut tree = Tree::default();
         let folder = first.parent().expect("a file is in a folder");
@@ -55,7 +55,7 @@ impl Tree {
         tree
     }
 
-    /// All modules, the crate itself among them as the empty path.
+    /// Returns all modules; the crate itself is the empty path.
     pub fn modules(&self) -> &BTreeMap<ModulePath, Module> {
         &self.0
     }
@@ -75,13 +75,13 @@ impl Tree {
             if file.is_file() {
                 self.read_file(&file, &inside, path);
             } else {
-                // `#[path]`: a file of another crate's tests.
+                // `#[path]` includes a file from the tests of another crate.
                 self.0.insert(path, Module::default());
             }
         }
     }
 
-    /// Adds a module with the blocks inside it that are modules; the names of those that are other files.
+    /// Adds a module and its inline modules; returns the names of its modules in other files.
     fn add(&mut self, path: ModulePath, source: &str) -> Vec<String> {
         let documentation = source.lines().map_while(|line| line.strip_prefix("//!"));
         let documentation = documentation.map(|line| line.trim().to_owned()).collect();
@@ -141,7 +141,7 @@ impl Tree {
         files
     }
 
-    /// The modules that a module's code leads to, each with the path that does.
+    /// Returns the modules that the code of a module refers to, each with the path it uses.
     pub fn uses(&self, from: &ModulePath) -> Vec<(ModulePath, String)> {
         let module = &self.0[from];
         let imported = module.imports.iter().map(|import| &import.path);
@@ -150,7 +150,7 @@ impl Tree {
         found.collect()
     }
 
-    /// The module that a path leads to: that which defines what it names. Nothing for other crates.
+    /// Returns the module that defines what a path names; `None` for other crates.
     fn resolve(&self, from: &ModulePath, path: &[String], turns: usize) -> Option<ModulePath> {
         let mut rest = path;
         let mut here = from.clone();
@@ -211,7 +211,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// What the tree of a `use` imports.
+/// Collects the imports of the tree of a `use`.
 fn imports(tokens: &[&str], before: &[String], found: &mut Vec<Import>) {
     let mut path = before.to_vec();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The binary that needs no library of the machine, with completions, manual pages and licences in one archive.
+//! The static binary with completions, manual pages and licences in one archive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use xtask::step::{cargo, root, run};
 const MUSL: &str = "x86_64-unknown-linux-musl";
 const GLIBC: &str = "x86_64-unknown-linux-gnu";
 
-/// The profile of what is published, smaller than `release`.
+/// Profile of published binaries, which are smaller than with `release`.
 const PROFILE: &str = "dist";
 
-/// Megabytes that the binary may have.
+/// Size limit of the binary in megabytes.
 const MOST: u64 = 20;
 
-/// Builds the archive and tries what is in it.
+/// Builds the archive and tests its contents.
 pub fn make(dist: &Path, notes: &mut Vec<String>) -> Result<(), String> {
     let (target, program) = build(notes)?;
     at_most(&program, MOST)?;
@@ -55,7 +55,7 @@ pub fn make(dist: &Path, notes: &mut Vec<String>) -> Result<(), String> {
     archive(dist, &name)
 }
 
-/// The static binary: with musl where its standard library is installed, else with glibc linked in.
+/// Builds the static binary with musl if its standard library is installed, otherwise with glibc linked in.
 fn build(notes: &mut Vec<String>) -> Result<(&'static str, PathBuf), String> {
     let target = if has_target(MUSL) { MUSL } else { GLIBC };
     if target == GLIBC {
@@ -80,7 +80,7 @@ fn build(notes: &mut Vec<String>) -> Result<(&'static str, PathBuf), String> {
         .join(target)
         .join(PROFILE)
         .join("l0star");
-    // A program that the loader has to complete names the loader.
+    // A dynamically linked program names the loader.
     let bytes = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
     let loader = b"/lib64/ld-linux";
     if bytes.windows(loader.len()).any(|window| window == loader) {
@@ -99,7 +99,7 @@ fn has_target(target: &str) -> bool {
     })
 }
 
-/// What the program prints.
+/// Returns what the program prints.
 fn output(program: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
     let output = Command::new(program)
         .args(arguments)

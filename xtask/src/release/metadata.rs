@@ -1,4 +1,4 @@
-//! What the crates and the Python package say about themselves is complete.
+//! Checks that the metadata of the crates and of the Python package are complete.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use xtask::step::{cargo, root};
 
-/// The fields of a crate that is published.
+/// Required fields of a published crate.
 const FIELDS: [&str; 9] = [
     "description",
     "license",
@@ -19,7 +19,7 @@ const FIELDS: [&str; 9] = [
     "edition",
 ];
 
-/// Returns the names of the crates that are published, dependencies first.
+/// Checks the metadata and returns the names of the published crates, dependencies first.
 pub fn check(notes: &mut Vec<String>) -> Result<Vec<String>, String> {
     let output = cargo(&["metadata", "--no-deps", "--format-version", "1"])
         .current_dir(root())
@@ -53,7 +53,7 @@ pub fn check(notes: &mut Vec<String>) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The project table of the Python package.
+/// Checks the project table of the Python package.
 fn python() -> Result<(), String> {
     let file = root().join("python").join("pyproject.toml");
     let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;

@@ -1,8 +1,8 @@
-//! `cargo xtask release --dry-run`: builds and checks everything that would be published, in `target/dist`, and publishes nothing.
+//! `cargo xtask release --dry-run`: builds and checks everything to be published in `target/dist`; publishes nothing.
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `metadata` | what crates and the Python package say about themselves |
+//! | `metadata` | the metadata of crates and of the Python package |
 //! | `command` | the binary with its completions and manual pages |
 //! | `package` | the wheel and the source distribution of the Python package |
 
@@ -17,7 +17,7 @@ use std::process::Command;
 use xtask::step::{cargo, root, run};
 use xtask::tools;
 
-/// One part of a release, for `--only`.
+/// A part of a release, for `--only`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Part {
     /// Descriptions, keywords, licences
@@ -32,7 +32,7 @@ pub enum Part {
     Container,
 }
 
-/// Runs every part, or one. What could not be made here is said at the end.
+/// Runs every part, or one. The end of the output lists what could not be built here.
 pub fn run_parts(only: Option<Part>) -> Result<(), String> {
     let dist = root().join("target").join("dist");
     fs::create_dir_all(&dist).map_err(|error| format!("{}: {error}", dist.display()))?;
@@ -59,7 +59,7 @@ pub fn run_parts(only: Option<Part>) -> Result<(), String> {
     Ok(())
 }
 
-/// Packs every crate and builds it from what was packed.
+/// Packs every crate and builds it from the package.
 fn package_crates(names: &[String]) -> Result<(), String> {
     let mut command = cargo(&["package", "--quiet", "--allow-dirty", "--locked"]);
     for name in names {
@@ -68,7 +68,7 @@ fn package_crates(names: &[String]) -> Result<(), String> {
     run("release: crates", &mut command)
 }
 
-/// Builds the container where a daemon answers.
+/// Builds the container if a daemon answers.
 fn container(notes: &mut Vec<String>) -> Result<(), String> {
     let found = ["docker", "podman"].iter().find(|name| {
         let answer = Command::new(name).arg("info").output();
@@ -93,7 +93,7 @@ fn container(notes: &mut Vec<String>) -> Result<(), String> {
     }
 }
 
-/// Says what there is, and how large.
+/// Lists the files and their sizes.
 fn list(dist: &Path) -> Result<(), String> {
     let say = |error: std::io::Error| format!("{}: {error}", dist.display());
     let mut files: Vec<PathBuf> = fs::read_dir(dist)
@@ -110,7 +110,7 @@ fn list(dist: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a file that is larger than so many megabytes.
+/// Refuses a file that is larger than `megabytes`.
 fn at_most(file: &Path, megabytes: u64) -> Result<(), String> {
     let bytes = fs::metadata(file)
         .map_err(|error| format!("{}: {error}", file.display()))?

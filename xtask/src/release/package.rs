@@ -9,13 +9,13 @@ use super::at_most;
 use xtask::python;
 use xtask::step::{root, run, run_in};
 
-/// What packing and checking needs; the compiler of Zig knows old versions of glibc.
+/// Requirements for packing and checking; Zig's compiler knows old versions of glibc.
 const REQUIREMENTS: &str = "xtask/src/release/requirements.txt";
 
-/// Megabytes that the wheel may have.
+/// Size limit of the wheel in megabytes.
 const MOST: u64 = 8;
 
-/// Seconds that importing the package may take beside what it imports of others.
+/// Script that measures the seconds of importing the package, without those of its dependencies.
 const IMPORT: &str = "\
 import subprocess, sys
 report = subprocess.run([sys.executable, '-X', 'importtime', '-c', 'import l0star'], capture_output=True, text=True, check=True).stderr
@@ -23,7 +23,7 @@ own = sum(int(line.split('|')[0].split(':')[1]) for line in report.splitlines()[
 print(f'import: {own / 1e6:.3f} s of its own')
 assert own < 300_000, report";
 
-/// Packs, checks and tries both.
+/// Packs, checks and tests both.
 pub fn make(dist: &Path, notes: &mut Vec<String>) -> Result<(), String> {
     let tools = python::environment_for("release-python", REQUIREMENTS, &[])?;
     for old in found(dist, &["whl", "gz"])? {
@@ -31,7 +31,7 @@ pub fn make(dist: &Path, notes: &mut Vec<String>) -> Result<(), String> {
             fs::remove_file(&old).map_err(|error| format!("{}: {error}", old.display()))?;
         }
     }
-    // Maturin looks for the compiler in the Python that comes first.
+    // Maturin looks for the compiler in the first Python on the path.
     let own = tools.parent().unwrap_or(Path::new(".")).to_path_buf();
     let others = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([own].into_iter().chain(env::split_paths(&others)))
@@ -79,7 +79,7 @@ pub fn make(dist: &Path, notes: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Installs a file in an empty environment, with what it says that it needs, then runs the tests.
+/// Installs a file and its declared dependencies in an empty environment, then runs the tests.
 fn try_out(kind: &str, file: &Path) -> Result<(), String> {
     let folder = root().join("target").join(format!("release-{kind}"));
     let python = python::create(&folder)?;
@@ -116,7 +116,7 @@ assert model.status_ == 'optimal', model.status_";
     )
 }
 
-/// Whether a file is a wheel or a source distribution; the archive of the command, which ends alike, names its target.
+/// Whether a file is a wheel or a source distribution. The archive of the command has a similar name with its target.
 fn is_of_python(name: &str) -> bool {
     name.starts_with("l0star-") && !name.contains("-linux-")
 }
@@ -128,7 +128,7 @@ fn name(path: &Path) -> String {
         .into_owned()
 }
 
-/// The files of some kinds.
+/// Returns the files of the given kinds.
 fn found(dist: &Path, kinds: &[&str]) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(dist).map_err(|error| format!("{}: {error}", dist.display()))?;
     let paths = entries.flatten().map(|entry| entry.path());

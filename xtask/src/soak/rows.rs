@@ -1,12 +1,14 @@
-//! Boxes of losses that are no quadratic against models: minima of P over sets of features, and points of the surface `P(x) = ceiling`
-//! about them, in random directions and where one coefficient is at its largest. A damped Newton method of its own finds them:
-//! nothing of the engine is used on this side.
+//! Checks the boxes of losses other than the quadratic against models.
+//!
+//! The models are minima of P over sets of features, and points of the surface `P(x) = ceiling` around them, in
+//! random directions and where one coefficient is largest. A separate damped Newton method finds them, without code
+//! of the engine.
 
 use l0star::internals::Probed;
 
 use super::common::Random;
 
-/// What the minimisation may err by, relatively.
+/// Relative error allowed for the minimisation.
 const ROOM: f64 = 1e-8;
 
 /// The data of a problem, by columns.
@@ -19,7 +21,8 @@ pub struct Data<'a> {
     pub intercept: bool,
 }
 
-/// A set of features with its least P, and where that is: the coefficients of the set, and the intercept if there is one.
+/// A set of features with its least P and the minimiser: the coefficients of the set, and the intercept if there is
+/// one.
 pub struct Fit {
     pub set: Vec<usize>,
     pub value: f64,
@@ -27,7 +30,7 @@ pub struct Fit {
 }
 
 impl Data<'_> {
-    /// `(l, l', l'')` of a row.
+    /// Returns `(l, l', l'')` of a row.
     fn row(&self, z: f64, b: f64) -> (f64, f64, f64) {
         match self.loss {
             "huber" => {
@@ -56,7 +59,7 @@ impl Data<'_> {
         }
     }
 
-    /// The column of a place of a set; the last is the intercept's.
+    /// Returns the entry of the column at a place of the set; the last place is the intercept.
     fn entry(&self, set: &[usize], place: usize, row: usize) -> f64 {
         set.get(place).map_or(1.0, |j| self.columns[*j][row])
     }
@@ -75,7 +78,7 @@ impl Data<'_> {
         (0..n).map(one).sum::<f64>() / n as f64 + 0.5 * self.ridge * squares
     }
 
-    /// The least P over a set, with one coefficient held where it is if `held` says so.
+    /// Minimises P over a set; the coefficient at the place `held` stays fixed, if given.
     pub fn minimise(&self, set: &[usize], start: Vec<f64>, held: Option<usize>) -> Fit {
         let (n, m) = (self.response.len(), start.len());
         let mut x = start;
@@ -128,7 +131,7 @@ impl Data<'_> {
         }
     }
 
-    /// All sets of at most k columns.
+    /// Returns the fits of all sets of at most k columns.
     pub fn all_sets(&self, k: usize) -> Vec<Fit> {
         let masks = (0_u32..1 << self.columns.len()).filter(|m| m.count_ones() as usize <= k);
         let one = |mask: u32| {
@@ -140,7 +143,7 @@ impl Data<'_> {
         masks.map(one).collect()
     }
 
-    /// Whether what was proved of a node that the set is in holds of its models.
+    /// Checks that what was proved of a node holds for the models of a set in it.
     pub fn check(&self, fit: &Fit, found: &Probed, random: &mut Random) -> Result<(), String> {
         let Fit { set, value, x } = fit;
         let room = ROOM * self.value(&[], &vec![0.0; usize::from(self.intercept)]);
@@ -181,14 +184,14 @@ impl Data<'_> {
         Ok(())
     }
 
-    /// Whether the coefficients of a model with P up to the ceiling are in their boxes.
+    /// Checks that the coefficients of a model with P up to the ceiling are in their boxes.
     fn inside(&self, set: &[usize], x: &[f64], found: &Probed) -> Result<(), String> {
         for (j, x) in set.iter().zip(x) {
             let Some((_, low, high)) = found.boxes.iter().find(|(i, ..)| i == j) else {
                 continue;
             };
             let spare = ROOM * x.abs();
-            // Written so that a NaN is wrong.
+            // The comparison is written so that it fails for NaN.
             let is_inside = low - spare <= *x && *x <= high + spare;
             if !is_inside {
                 return Err(format!(
@@ -200,7 +203,7 @@ impl Data<'_> {
     }
 }
 
-/// About the largest t for which this holds; it holds at 0.
+/// Returns roughly the largest t for which the condition holds; it holds at 0.
 fn last(holds: impl Fn(f64) -> bool) -> f64 {
     let mut high = 1e-3;
     while holds(high) && high < 1e9 {
@@ -218,7 +221,7 @@ fn last(holds: impl Fn(f64) -> bool) -> f64 {
     low
 }
 
-/// Gauss–Jordan elimination with the largest pivot of each column.
+/// Solves a linear system by Gauss–Jordan elimination with the largest pivot of each column.
 fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let m = rows.len();
     for p in 0..m {

@@ -1,14 +1,14 @@
-//! Problems with several responses or classes, against their definition and brute force.
+//! Problems with several responses or classes, compared with their definition and with brute force.
 
 use l0star::{Method, Settings};
 
 use super::common::several::{self, Data};
 use super::{boxed, check, check_killed, check_list, check_path, check_prices, screened};
 
-/// What can be drawn.
+/// Kinds of problems that can be drawn.
 pub const NAMES: &[&str] = &["responses", "multinomial"];
 
-/// The problem of a seed, by its definition, then with rules on features by brute force; `case` says which questions are asked.
+/// Checks the problem of a seed by its definition, then with constraints by brute force; `case` selects the questions.
 pub fn run(name: &str, seed: u64, case: u64) -> Result<(), String> {
     let data = match name {
         "responses" => Data::draw(seed),

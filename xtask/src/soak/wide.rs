@@ -1,8 +1,8 @@
 //! Problems with fewer rows than columns, through proved boxes.
 //!
-//! Each is searched with boxes and compared with brute force; then the boxes of nodes on a random way down the tree are compared with
-//! all models within the ceiling: for every set of features an ellipsoid, which Gauss–Jordan elimination finds here. Nothing of the
-//! engine is used on that side.
+//! Each is searched with boxes and compared with brute force. Then the boxes of nodes on a random path down the tree
+//! are compared with all models within the ceiling. For every set of features these form an ellipsoid, which
+//! Gauss–Jordan elimination finds here, without code of the engine.
 
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ use l0star::{Design, Mechanisms, Method, Problem, Settings, Use, loss};
 use super::common::Random;
 use super::rows::Data;
 
-/// The columns, the response and what is asked for.
+/// The columns, the response and the settings of a problem.
 #[derive(Debug)]
 pub struct Case {
     columns: Vec<Vec<f64>>,
@@ -26,7 +26,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The problem of a seed.
+    /// Draws the problem of a seed.
     pub fn draw(seed: u64) -> Self {
         let random = &mut Random::new(seed ^ 0x1F83_D9AB_FB41_BD6B);
         let d = 4 + random.below(8);
@@ -36,7 +36,7 @@ impl Case {
             let column = match random.below(14) {
                 0 if j > 0 => columns[random.below(j)].clone(),
                 1 if j > 0 => columns[random.below(j)].iter().map(|a| -2.0 * a).collect(),
-                // Nearly the same.
+                // A near copy of a column.
                 2 if j > 0 => {
                     let other = columns[random.below(j)].clone();
                     let near = |a: f64| a + 1e-3 * random.normal();
@@ -44,7 +44,7 @@ impl Case {
                 }
                 3 => vec![1.0; n],
                 4 => vec![0.0; n],
-                // Ties.
+                // A column with ties.
                 5 | 6 => (0..n).map(|_| random.below(3) as f64 - 1.0).collect(),
                 _ => (0..n).map(|_| random.normal()).collect::<Vec<f64>>(),
             };
@@ -79,7 +79,7 @@ impl Case {
         }
     }
 
-    /// What the engine is given.
+    /// Returns the problem for the engine.
     pub fn problem(&self) -> Option<Problem> {
         let (n, d) = (self.response.len(), self.columns.len());
         let design = Design::dense(n, d, self.columns.concat()).ok()?;
@@ -94,13 +94,14 @@ impl Case {
         builder.build().ok()
     }
 
-    /// δ of Huber's loss.
+    /// Returns δ of Huber's loss.
     fn threshold(&self) -> f64 {
         let largest = self.response.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         self.delta * largest
     }
 
-    /// Boxes wherever they apply; in turn small sizes by trees, by enumeration, on two threads, and in pieces.
+    /// Returns settings with boxes wherever they apply; in turn trees for small sizes, enumeration, two threads, and
+    /// pieces.
     pub fn configurations(case: u64) -> Vec<Settings> {
         let boxed = |enumeration| Settings {
             mechanisms: Mechanisms {
@@ -125,7 +126,7 @@ impl Case {
         all
     }
 
-    /// The boxes of some nodes against all models.
+    /// Checks the boxes of some nodes against all models.
     pub fn check_boxes(&self, problem: &Problem, seed: u64) -> Result<(), String> {
         let random = &mut Random::new(seed ^ 0x5BE0_CD19_137E_2179);
         if self.loss != "quadratic" {
@@ -156,7 +157,7 @@ impl Case {
         Ok(())
     }
 
-    /// The same under a loss that is no quadratic.
+    /// Checks the boxes for a loss other than the quadratic.
     fn check_row_boxes(&self, problem: &Problem, random: &mut Random) -> Result<(), String> {
         let data = Data {
             columns: &self.columns,
@@ -190,7 +191,7 @@ impl Case {
         Ok(())
     }
 
-    /// Nodes on a random way down the tree: what is in, and what is free.
+    /// Returns nodes on a random path down the tree: the features that are in, and those that are free.
     fn way(&self, random: &mut Random) -> Vec<(Vec<usize>, Vec<usize>)> {
         let mut free: Vec<usize> = (0..self.columns.len()).collect();
         let mut inside: Vec<usize> = Vec::new();
@@ -205,7 +206,7 @@ impl Case {
         way
     }
 
-    /// ½ Σ b²/n, less its mean with an intercept.
+    /// Returns ½ Σ b²/n, of the centred response if there is an intercept.
     fn null(&self) -> f64 {
         let b = self.centred(&self.response);
         0.5 * b.iter().map(|b| b * b).sum::<f64>() / b.len() as f64
@@ -217,7 +218,7 @@ impl Case {
         values.iter().map(|v| v - mean).collect()
     }
 
-    /// All sets of at most k columns.
+    /// Returns the fits of all sets of at most k columns.
     fn all_sets(&self) -> Vec<Fit> {
         let columns: Vec<Vec<f64>> = self.columns.iter().map(|a| self.centred(a)).collect();
         let b = self.centred(&self.response);
@@ -261,10 +262,10 @@ impl Case {
     }
 }
 
-/// What the elimination itself may err by, relatively.
+/// Relative error allowed for the elimination itself.
 const ROOM: f64 = 1e-8;
 
-/// A set of features: its least P, where that is, and the diagonal of the inverse of its Hessian.
+/// A set of features with its least P, the minimiser, and the diagonal of the inverse of its Hessian.
 struct Fit {
     set: Vec<usize>,
     value: f64,
@@ -273,7 +274,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// Whether what was proved of a node that the set is in holds of its models.
+    /// Checks that what was proved of a node holds for the models of a set in it.
     fn check(&self, found: &Probed, room: f64) -> Result<(), String> {
         let Self { set, value, .. } = self;
         let is_wrong = |bound: f64| bound.is_nan() || bound > value + room;
@@ -298,7 +299,7 @@ impl Fit {
             };
             let (x, reach) = (self.x[at], (slack * self.inverse[at]).sqrt());
             let spare = ROOM * (x.abs() + reach);
-            // Written so that a NaN is wrong.
+            // The comparison is written so that it fails for NaN.
             let inside = low - spare <= x - reach && x + reach <= high + spare;
             if !inside {
                 return Err(format!(

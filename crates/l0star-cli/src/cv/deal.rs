@@ -1,4 +1,4 @@
-//! The folds of the rows.
+//! Deals the rows to folds.
 
 use l0star::problem::Moments;
 use l0star_data::counted;
@@ -7,7 +7,7 @@ use l0star_record::cv::{FoldError, Folds};
 use crate::failure::Failure;
 use crate::task::Task;
 
-/// The folds of the rows, or why there are none.
+/// Returns the folds of the rows, or an error if there are too few rows.
 pub(super) fn deal(task: &Task, count: usize, seed: u64) -> Result<Folds, Failure> {
     let explain = |error: FoldError| explain(task, count, &error);
     if task.folds.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn deal(task: &Task, count: usize, seed: u64) -> Result<Folds, Failur
         let folds = Folds::deal(&kinds, weights, has_kinds, count, seed);
         return folds.map_err(explain);
     }
-    // They were dealt while their moments were summed.
+    // The rows were dealt when their moments were summed.
     let size = |fold: &Moments| usize::try_from(fold.rows()).unwrap_or(usize::MAX);
     let sizes: Vec<usize> = task.folds.iter().map(size).collect();
     if sizes.contains(&0) {

@@ -1,12 +1,12 @@
-//! `l0star cv`: how many features, which ridge, and which price of a feature? Cross-validation, and the model that it chooses.
+//! `l0star cv`: chooses the number of features, the ridge and the price per feature by cross-validation.
 //!
-//! What it does is in `l0star_record::cv`; here are the options, the files and the tables.
+//! The algorithm is in `l0star_record::cv`; this module has the options, the files and the tables.
 //!
 //! | module | its one job |
 //! |---|---|
 //! | `deal` | the folds of the rows |
-//! | `searches` | problems from the file, and the file of their checkpoints |
-//! | `show` | the result for scripts and for readers |
+//! | `searches` | problems from the file, and the checkpoint file |
+//! | `show` | the result as JSON and as text |
 
 mod deal;
 mod searches;
@@ -128,14 +128,14 @@ pub struct CvArgs {
 /// The numbers of features to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sizes {
-    /// All up to this one; where there are several prices, this one as their limit.
+    /// All sizes up to this one; with several prices, this one as the limit.
     UpTo(usize),
-    /// These, ascending.
+    /// These sizes, ascending.
     These(Vec<usize>),
 }
 
 impl Sizes {
-    /// Those that are tried of so many features.
+    /// Returns the sizes to try, given the number of features.
     fn of(asked: Option<&Self>, has_prices: bool, features: usize) -> Vec<usize> {
         let mut ks = match (asked, has_prices) {
             (None, true) => vec![features],
@@ -144,14 +144,14 @@ impl Sizes {
             (Some(Self::UpTo(largest)), false) => (0..=*largest).collect(),
             (Some(Self::These(sizes)), _) => sizes.clone(),
         };
-        // Sizes beyond the number of features are all the same model.
+        // All sizes beyond the number of features give the same model.
         ks.iter_mut().for_each(|k| *k = (*k).min(features));
         ks.dedup();
         ks
     }
 }
 
-/// Without -k all sizes up to this one are tried.
+/// Largest size that is tried without `-k`.
 const DEFAULT_K: usize = 10;
 
 fn sizes(text: &str) -> Result<Sizes, String> {
@@ -170,12 +170,12 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes::These(sizes))
 }
 
-/// What `--rule` takes, with what it is.
+/// Returns the values of `--rule` with their help.
 fn rules() -> [PossibleValue; 3] {
     Rule::ALL.map(|rule| PossibleValue::new(rule.word()).help(rule.reason(Axis::Sizes)))
 }
 
-/// What `--score` takes, with what it is.
+/// Returns the values of `--score` with their help.
 fn scores() -> [PossibleValue; 7] {
     Score::ALL.map(|score| PossibleValue::new(score.word()).help(score.description()))
 }
@@ -185,26 +185,26 @@ fn two_or_more(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "it must be a whole number, two or more".into())
 }
 
-/// Why scores are missing.
+/// Reason why scores are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     TimeLimit,
     Interrupted,
 }
 
-/// What cross-validation found.
+/// The result of cross-validation.
 pub struct Found {
     pub score: Score,
     pub rule: Rule,
     pub tally: Tally,
     pub cut: Option<Cut>,
     pub choice: Option<Choice>,
-    /// What a reader should know of the searches.
+    /// Notes for the user about the searches.
     pub notes: Vec<String>,
     pub seconds: f64,
 }
 
-/// Scores every candidate and fits the one that is chosen.
+/// Scores every candidate and fits the chosen one.
 pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let settings = args.search.settings()?;
     args.task.rules.check_factors()?;
@@ -244,7 +244,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
             problem: &problem,
             settings: &settings,
             parameters: &parameters(args, &ks, score),
-            // A path for every penalty and fold, and one of one size for every candidate, on all rows.
+            // One path per penalty and fold, and for each candidate a path of one size on all rows.
             paths: paths + penalties.len() * ks.len(),
         };
         Searches::kept(checkpoints, &batch)?
@@ -261,7 +261,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         folds: &folds,
         score,
         searches: &searches,
-        // A limit too far away to be represented is no limit.
+        // A limit too far away to be represented counts as none.
         deadline: limit.and_then(|limit| started.checked_add(on_folds(limit, folds.count))),
         bar: progress::bar(paths * ks.len(), "searches", args.quiet || args.log),
         log: args.log,
@@ -361,7 +361,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// The scores for a page, and the models of the folds at the choice.
+/// Returns the scores for the report, and the models of the folds at the choice.
 fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvChart {
     let point = |(at, candidate): (usize, &Candidate)| CvPoint {
         k: candidate.k,
@@ -386,7 +386,7 @@ fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvC
     }
 }
 
-/// What a reader should know of the searches: those that a limit stopped, and those that are missing.
+/// Returns notes about the searches: those that a limit stopped, and those that are missing.
 fn notes(
     tally: &Tally,
     cut: Option<Cut>,
@@ -430,7 +430,7 @@ fn notes(
     notes
 }
 
-/// What is tried besides sizes: every ridge with every price.
+/// Returns the penalties to try with each size: every ridge with every price.
 fn penalties(args: &CvArgs) -> Vec<Penalty> {
     match &args.task.rules.l0_penalty[..] {
         [] => Penalty::grid(&args.ridge, &[0.0]),
@@ -438,7 +438,7 @@ fn penalties(args: &CvArgs) -> Vec<Penalty> {
     }
 }
 
-/// What makes the scores and the choice, besides the data and the settings of a search.
+/// Returns the parameters that determine the scores and the choice, besides the data and the search settings.
 fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, String); 7] {
     fn list<T: ToString>(values: &[T]) -> String {
         let words: Vec<String> = values.iter().map(T::to_string).collect();
@@ -455,12 +455,12 @@ fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, Stri
     ]
 }
 
-/// How the choice is made.
+/// Returns the rule of the choice.
 fn rule(args: &CvArgs) -> Rule {
     if args.best { Rule::Best } else { args.rule }
 }
 
-/// The rule as scripts and checkpoints know it.
+/// Returns the name of the rule in JSON and checkpoints.
 fn rule_name(rule: Rule) -> &'static str {
     match rule {
         Rule::OneSe => "one_standard_error",
@@ -471,7 +471,7 @@ fn rule_name(rule: Rule) -> &'static str {
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     let of_labels = !task.loss.response().is_numeric();
     let score = args.score.unwrap_or(Score::usual(&*task.loss));
-    // Whether a loss on labels has probabilities is asked below.
+    // Whether a loss on labels has probabilities is checked below.
     let has_score = score.suits(&*task.loss) || score == Score::LogLoss;
     if score.is_of_labels() != of_labels || !has_score {
         let (what, which) = if of_labels {
@@ -497,7 +497,7 @@ fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     Ok(score)
 }
 
-/// Sizes with less room than for what has to be in have no model.
+/// Keeps the sizes that have room for the features that must be in.
 fn possible_sizes(
     mut ks: Vec<usize>,
     task: &Task,

@@ -1,4 +1,4 @@
-//! The searches of the command's cross-validation, and the file of their checkpoints.
+//! The searches of the command's cross-validation, and their checkpoint file.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,10 +19,10 @@ use crate::checkpoint::{self, Checkpoints};
 use crate::failure::Failure;
 use crate::task::Task;
 
-/// Searches whose checkpoints are kept, or are not.
+/// Searches, with or without checkpoints.
 pub struct Searches {
     batch: Batch<'static>,
-    /// Where they resume from.
+    /// The file that the searches resume from.
     source: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl Searches {
         }
     }
 
-    /// Resumes from the file, if one was given and it belongs to the plan, and writes further checkpoints.
+    /// Resumes from the given file, if it belongs to the plan, and writes further checkpoints.
     pub fn kept(
         mut checkpoints: Checkpoints<BatchCheckpoint>,
         plan: &BatchPlan,
@@ -82,18 +82,18 @@ impl Searches {
         checkpoint::explain(self.source.clone(), error)
     }
 
-    /// Writes the last checkpoint of some work.
+    /// Writes a checkpoint of everything done so far.
     pub fn save(&self) {
         self.batch.save();
     }
 
-    /// Seconds of all runs.
+    /// Returns the seconds of all runs.
     pub fn seconds(&self) -> f64 {
         self.batch.seconds()
     }
 }
 
-/// The command's part of cross-validation: problems from the file, scores of its rows.
+/// The command's part of cross-validation: problems from the file, and scores of its rows.
 pub struct Plan<'a> {
     pub task: &'a Task,
     pub settings: &'a Settings,
@@ -102,18 +102,18 @@ pub struct Plan<'a> {
     pub folds: &'a Folds,
     pub score: Score,
     pub searches: &'a Searches,
-    /// When searches on folds are cut off.
+    /// Time at which searches on folds are cut off.
     pub deadline: Option<Instant>,
-    /// Advances with every search.
+    /// Progress bar, which advances with every search.
     pub bar: ProgressBar,
-    /// Whether every search gets a line on standard error.
+    /// Whether every search is logged on standard error.
     pub log: bool,
     /// The supports found, by path and size.
     pub found: Mutex<HashMap<(usize, usize), Vec<usize>>>,
 }
 
 impl Plan<'_> {
-    /// Scores every size on every fold; what there is of it when it is cut off.
+    /// Scores every size on every fold, or as many as it can before it is cut off.
     pub fn run(&self, threads: usize) -> Result<Tally, Failure> {
         if self.log {
             self.write_line(HEADER.map(str::to_owned));
@@ -134,7 +134,7 @@ impl Plan<'_> {
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The columns of the models of a candidate, fold by fold.
+    /// Returns the columns of the models of a candidate, fold by fold.
     pub fn models(&self, candidate: usize) -> Vec<Vec<usize>> {
         let (penalty, k) = (
             candidate / self.ks.len(),
@@ -148,7 +148,7 @@ impl Plan<'_> {
         (0..self.folds.count).map(of).collect()
     }
 
-    /// A line of the log; with one price alone there is no column for it.
+    /// Writes a line of the log. The price has a column only if there are several prices.
     fn write_line(&self, cells: [String; 9]) {
         let [seconds, done, k, ridge, price, fold, score, nodes, status] = cells;
         let price = match self.penalties {
@@ -170,10 +170,10 @@ impl Plan<'_> {
 
 impl Searcher for Plan<'_> {
     type Error = Failure;
-    /// How the bound of a search has moved.
+    /// The course of the bound of a search.
     type Notes = Outlook;
 
-    /// The path of a penalty on the rows outside a fold.
+    /// Starts the path of a penalty on the rows outside a fold.
     fn begin(&self, path: Path) -> Result<PathState<'static>, Failure> {
         let (k, penalty) = (self.ks[0], self.penalties[path.penalty]);
         let problem = if self.task.folds.is_empty() {
@@ -212,7 +212,7 @@ impl Searcher for Plan<'_> {
         if let Some(moments) = self.task.folds.get(path.fold) {
             let (coefficients, intercept) = (&solution.coefficients, solution.intercept);
             let score = self.score.of_moments(moments, coefficients, intercept);
-            // A score that needs the rows has them.
+            // A score that needs the rows is computed from rows, never from moments.
             return Ok(score.unwrap_or(f64::NAN));
         }
         let inside = self.weights(path.fold, true);

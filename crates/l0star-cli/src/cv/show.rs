@@ -1,4 +1,4 @@
-//! What cross-validation found, for scripts and for readers.
+//! The result of cross-validation as JSON and as text.
 
 use std::fmt::Write;
 
@@ -13,12 +13,12 @@ use super::{Cut, Found};
 use crate::screen::Screen;
 use crate::table;
 
-/// The object as scripts read it.
+/// The JSON output of `cv`.
 #[derive(Serialize)]
 pub struct Report<'a> {
-    /// `complete`, or what cut the searches off: `time_limit`, `interrupted`.
+    /// `complete`, or the reason why searches were cut off: `time_limit`, `interrupted`.
     status: &'static str,
-    /// `null`, like the penalties, the best candidate and the model, where nothing is chosen.
+    /// Chosen size. It is `null` if nothing is chosen, and so are the penalties, the best candidate and the model.
     k: Option<usize>,
     ridge: Option<f64>,
     l0_penalty: Option<f64>,
@@ -42,7 +42,7 @@ struct Point {
     l0_penalty: f64,
 }
 
-/// One candidate; `null` for what is missing.
+/// The scores of a candidate; `null` marks missing ones.
 #[derive(Serialize)]
 struct Scores {
     k: usize,
@@ -52,9 +52,9 @@ struct Scores {
     standard_error: Option<f64>,
     scores: Vec<Option<f64>>,
     statuses: Vec<Option<String>>,
-    /// How many features the models have.
+    /// The number of features of each fold's model.
     features: Vec<Option<usize>>,
-    /// The folds, from 1, whose search was stopped and was not likely to end.
+    /// The folds, counted from 1, whose search was stopped and was unlikely to finish.
     hopeless: Vec<usize>,
 }
 
@@ -77,7 +77,7 @@ impl Scores {
     }
 }
 
-/// What the scores are about.
+/// The context of the scores.
 pub struct About<'a> {
     pub folds: &'a Folds,
     pub seed: u64,
@@ -123,7 +123,7 @@ pub fn json<'a>(found: &Found, about: &About<'a>, model: Option<&'a Fitted>) -> 
     }
 }
 
-/// The scores with a mark at the choice, and the model.
+/// Formats the scores with a mark at the choice, and the model.
 pub fn table(found: &Found, model: Option<&Fitted>, intercept: bool, screen: &Screen) -> String {
     let mut text = title(found, screen) + "\n\n";
     text += &scores(found, screen);
@@ -191,11 +191,11 @@ fn title(found: &Found, screen: &Screen) -> String {
     ))
 }
 
-/// One line for each candidate.
+/// Formats the scores, one line per candidate.
 fn scores(found: &Found, screen: &Screen) -> String {
     let tally = &found.tally;
     let is_priced = tally.axis() == Axis::Prices;
-    // What distinguishes a candidate, and the sizes that prices make.
+    // The columns that identify a candidate, and with prices also the sizes that they lead to.
     let left = |k: &str, price: &str, ridge: &str, features: &str| {
         let mut text = "  ".to_owned();
         if !is_priced {

@@ -1,4 +1,4 @@
-//! What a fit would refuse or suffer from, and the command that handles all of it.
+//! Warnings about what a fit would refuse or suffer from, and the command that handles all of it.
 
 use l0star_data::summary::{ColumnSummary, Kind};
 use l0star_data::{DataError, Format, Problem, RawTable, Trouble};
@@ -8,12 +8,12 @@ use l0star_report::troubles::{for_shell, options};
 
 use super::View;
 
-/// A category needs as many rows, as with `fit`.
+/// Number of rows that a category needs, as in `fit`.
 const RARE: usize = 5;
-/// The command to copy asks for as many features at most.
+/// Most features that the suggested command asks for.
 const FEW: usize = 5;
 
-/// What columns can look like, and what to do about it.
+/// Kinds of suspicious columns, and the advice on each.
 struct Looks {
     word: &'static str,
     one: &'static str,
@@ -66,12 +66,12 @@ const KINDS: [Looks; 7] = [
     },
 ];
 
-/// Whether it is about what values look like: gaps and constants have columns of their own in the table.
+/// Whether the problem concerns the values themselves; the table has separate columns for gaps and constants.
 pub(super) fn is_told(problem: &Problem) -> bool {
     !problem.is_gap() && *problem != Problem::Constant
 }
 
-/// A word for the table.
+/// Returns the word for a problem in the table.
 pub(super) fn word(problem: &Problem) -> &'static str {
     match problem {
         Problem::Identifier { .. } | Problem::Numbering => "identifier?",
@@ -85,7 +85,7 @@ pub(super) fn word(problem: &Problem) -> &'static str {
     }
 }
 
-/// What is wrong with the columns of a file, of which one may be the target.
+/// Returns the troubles of the columns of a file, one of which may be the target.
 pub(super) fn troubles(table: &RawTable, target: Option<usize>) -> Result<Vec<Trouble>, DataError> {
     let names = table.names();
     let features = (0..names.len()).filter(|j| Some(*j) != target);
@@ -98,7 +98,7 @@ pub(super) fn troubles(table: &RawTable, target: Option<usize>) -> Result<Vec<Tr
 }
 
 impl View<'_> {
-    /// The command that fits a model to the file.
+    /// Returns the command that fits a model to the file.
     pub(super) fn fit(&self) -> String {
         let file = for_shell(&self.table.file().display().to_string());
         let file = match self.table.file().to_str() {
@@ -129,7 +129,7 @@ impl View<'_> {
         words.join(" ")
     }
 
-    /// What a fit would refuse or suffer from, each with what to do.
+    /// Returns warnings about what a fit would refuse or suffer from, each with advice.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.table.notes().to_vec();
         if !self.table.has_names() && self.table.format() == Format::Csv {

@@ -1,4 +1,4 @@
-//! The table of columns.
+//! The table of columns as text.
 
 use std::fmt::Write;
 
@@ -10,9 +10,9 @@ use l0star_report::width::{padded, width};
 use super::{View, advice};
 use crate::screen::Screen;
 
-/// Above this many columns only those with something to say are listed.
+/// Number of columns above which only notable ones are listed.
 const LISTED: usize = 100;
-/// As many of these.
+/// Most notable columns that are listed.
 const NOTABLE: usize = 40;
 
 impl View<'_> {
@@ -37,7 +37,7 @@ impl View<'_> {
                 text += &screen.wrapped(&first, "         ", &warning);
             }
         }
-        // In one line, so that it can be copied.
+        // On one line, so that it can be copied.
         let _ = writeln!(
             text,
             "\n{} {}",
@@ -47,7 +47,7 @@ impl View<'_> {
         text
     }
 
-    /// What the file is, and how many columns are of each kind.
+    /// Describes the file, and counts its columns of each kind.
     fn head(&self, screen: &Screen) -> String {
         let kinds = [Kind::Number, Kind::Integer, Kind::Boolean, Kind::Text];
         let kinds: Vec<String> = kinds
@@ -73,7 +73,7 @@ impl View<'_> {
         )
     }
 
-    /// The columns to list, and how many are left out.
+    /// Returns the columns to list, and how many are left out.
     fn listed(&self) -> (Vec<usize>, usize) {
         let count = self.summary.columns.len();
         if self.all || count <= LISTED {
@@ -124,7 +124,7 @@ impl View<'_> {
         let line = |cells: &[String]| {
             let mut text = String::new();
             for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
-                // Words to the left, numbers to the right.
+                // Words are left-aligned, numbers right-aligned.
                 let _ = match at {
                     1 | 2 => write!(text, "  {}", padded(cell, width)),
                     _ => write!(text, "  {cell:>width$}"),
@@ -147,7 +147,7 @@ impl View<'_> {
         text
     }
 
-    /// What is remarkable about a column, the most important first.
+    /// Returns what is notable about a column, most important first.
     fn note(&self, j: usize) -> String {
         let column = &self.summary.columns[j];
         let mut notes = Vec::new();
@@ -180,7 +180,7 @@ impl View<'_> {
         notes.join("; ")
     }
 
-    /// The rows of each label of the target.
+    /// Formats the number of rows with each label of the target.
     fn labels(&self, j: usize, screen: &Screen) -> String {
         let name = screen.clip(self.name(j), 32);
         let Some(labels) = &self.summary.columns[j].labels else {
@@ -201,7 +201,7 @@ impl View<'_> {
     }
 }
 
-/// Four digits; whole numbers, unless they are large, without decimals.
+/// Formats a number to four digits; whole numbers below 1e7 have no decimals.
 fn short(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e7 {
         value.to_string()
@@ -222,7 +222,7 @@ fn format_name(format: Format) -> &'static str {
     }
 }
 
-/// `12.3 MB`.
+/// Formats a size, such as `12.3 MB`.
 fn bytes(count: usize) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     let mut shown = count as f64;

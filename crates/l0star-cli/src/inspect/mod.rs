@@ -1,4 +1,4 @@
-//! `l0star inspect`: what a data file holds, before anything is fitted to it.
+//! `l0star inspect`: shows what a data file holds, before anything is fitted to it.
 
 mod advice;
 mod listing;
@@ -43,7 +43,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// Reads the file and shows it.
+/// Reads the file and prints its summary.
 pub fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     let table = args.input.load(&args.data, false)?;
     let target = args.target.as_deref().map(|name| table.position(name));
@@ -64,7 +64,7 @@ pub fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-/// The object as scripts read it.
+/// The JSON output of `inspect`.
 #[derive(Serialize)]
 struct Report<'a> {
     file: String,
@@ -156,7 +156,7 @@ impl View<'_> {
         }
     }
 
-    /// What is remarkable about the values of a column, gaps and constants aside.
+    /// Returns what is suspicious about the values of a column, gaps and constants aside.
     fn looks_like(&self, name: &str) -> Option<&Trouble> {
         let mut own = self.troubles.iter().filter(|own| own.column == name);
         own.find(|own| advice::is_told(&own.problem))

@@ -1,5 +1,5 @@
-//! Figures as SVG and PNG files. Both are drawn by the same code, with a font that travels inside the program, so that
-//! no library of the system is needed.
+//! Figures as SVG and PNG files. The same code draws both, with a font embedded in the program, so that no system
+//! library is needed.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,17 +15,17 @@ use super::figure::{Figure, PSSR, Panel, Series};
 use super::results::Mark;
 use crate::failure::Failure;
 
-/// The size of a panel.
+/// Width and height of a panel in pixels.
 const PANEL: (u32, u32) = (400, 290);
-/// The height of a line of the legend.
+/// Height of a line of the legend in pixels.
 const LEGEND_LINE: u32 = 22;
-/// A PNG file has so many pixels for one of the SVG file.
+/// Scale of a PNG file compared with the SVG file.
 const PNG_SCALE: u32 = 2;
 
-/// The distance of a curve to the next, as a share of the axis.
+/// Offset of each curve from the next, as a share of the axis.
 const BESIDE: f64 = 0.006;
 
-/// Colours that the colour-blind can tell apart (Okabe and Ito), in the order of a figure's curves.
+/// Colours that colour-blind readers can tell apart (Okabe and Ito), in the order of a figure's curves.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -85,9 +85,9 @@ fn register_font() {
     });
 }
 
-/// Where the curves of a figure are named, and how large all of it is.
+/// The legend of a figure, and the size of the whole.
 struct Layout<'a> {
-    /// All curves, each once, in the order of their first panel.
+    /// The names of all curves, each once, in the order of their first panel.
     names: Vec<&'a str>,
     lines: u32,
     columns: u32,
@@ -112,7 +112,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Names on a line of the legend.
+    /// Number of names on a line of the legend.
     fn a_line(columns: usize) -> usize {
         2 * columns
     }
@@ -171,7 +171,7 @@ fn font(size: u32, scale: u32) -> TextStyle<'static> {
     ("sans-serif", f64::from(size * scale)).into_font().into()
 }
 
-/// One axis: its range, and where it is labelled.
+/// An axis: its range and its labelled ticks.
 #[derive(Clone)]
 struct Range {
     low: f64,
@@ -179,7 +179,7 @@ struct Range {
     ticks: Vec<f64>,
 }
 
-/// A coordinate whose labels are where we want them.
+/// A coordinate with labels at the given ticks.
 impl Ranged for Range {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
@@ -239,7 +239,7 @@ fn draw_panel<B: DrawingBackend>(
         .y_label_formatter(&|value| if log { power(*value) } else { plain(*value) })
         .draw()
         .map_err(text)?;
-    // The first curves on top; each a little beside the others, so that none hides another's bars.
+    // The first curves are drawn on top. Each is slightly offset, so that none hides the bars of another.
     let middle = 0.5 * (panel.series.len() as f64 - 1.0);
     for (place, series) in panel.series.iter().enumerate().rev() {
         let colour = layout.colour(&series.name);
@@ -281,19 +281,19 @@ fn draw_panel<B: DrawingBackend>(
     Ok(())
 }
 
-/// A mark on the axes as they are drawn.
+/// A mark in the coordinates of the axes.
 struct PlotArea {
     x: f64,
     y: f64,
     low: f64,
     high: f64,
-    /// Whether `low` is an end, not the edge of a logarithmic axis that has no zero.
+    /// Whether the bar ends at `low`, rather than at the edge of a logarithmic axis, which has no zero.
     ends_below: bool,
     cut_off: bool,
 }
 
 fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<PlotArea> {
-    // A bar that goes down to zero or below is drawn to where the axis ends.
+    // On a logarithmic axis, a bar that goes down to zero or below ends at the edge of the axis.
     let on_axis = |value: f64| match log {
         true if value > 0.0 => value.log10().clamp(y.low, y.high),
         true => y.low,
@@ -311,7 +311,7 @@ fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<PlotArea> {
     drawn.map(place).collect()
 }
 
-/// Labels where there are marks.
+/// Returns a horizontal axis with ticks where there are marks.
 fn horizontal(marks: &[&Mark]) -> Range {
     let mut ticks: Vec<f64> = marks.iter().map(|mark| mark.x).collect();
     ticks.sort_by(f64::total_cmp);
@@ -329,12 +329,12 @@ fn horizontal(marks: &[&Mark]) -> Range {
     }
 }
 
-/// The powers of ten round all means and upper ends of bars; in logarithms.
+/// Returns a logarithmic axis of whole decades around the bars.
 fn decades(marks: &[&Mark]) -> Range {
     let positive = |value: &f64| *value > 0.0 && value.is_finite();
     let ends = marks.iter().flat_map(|mark| {
         let lower = mark.mean - mark.deviation;
-        // A bar that ends near zero would stretch the axis without end.
+        // A bar that ends near zero would stretch the axis without limit.
         let lower = lower.max(0.2 * mark.mean);
         [lower, mark.mean + mark.deviation]
     });
@@ -363,7 +363,7 @@ fn decades(marks: &[&Mark]) -> Range {
     }
 }
 
-/// From zero, in steps of 1, 2 or 5 times a power of ten.
+/// Returns an axis from zero, in steps of 1, 2 or 5 times a power of ten.
 fn linear(marks: &[&Mark]) -> Range {
     let ends = marks.iter().map(|mark| mark.mean + mark.deviation);
     let high = ends.filter(|end| end.is_finite()).fold(0.0, f64::max);
@@ -374,7 +374,7 @@ fn up_to(high: f64) -> Range {
     let rough = high / 5.0;
     let unit = 10f64.powf(rough.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
-    // The last of them is always large enough, up to rounding.
+    // The last step is always large enough, up to rounding.
     let step = steps
         .into_iter()
         .find(|step| *step >= rough)
@@ -389,7 +389,7 @@ fn up_to(high: f64) -> Range {
     }
 }
 
-/// `2e-6`, `0.5`, `300`.
+/// Formats a number plainly: `2e-6`, `0.5`, `300`.
 pub fn plain(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -407,7 +407,7 @@ pub fn plain(value: f64) -> String {
     format!("{number}{exponent}")
 }
 
-/// `10⁻³` for -3.
+/// Formats a power of ten: `10⁻³` for -3.
 fn power(exponent: f64) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let raised = format!("{:.0}", exponent)

@@ -1,20 +1,20 @@
-//! What a figure shows, before it is drawn.
+//! The content of a figure, before it is drawn.
 
 use super::results::{Mark, Results};
 use super::store::Record;
 
-/// A figure of the page, in a file of its own.
+/// A figure of the page, drawn to its own files.
 #[derive(Debug)]
 pub struct Figure {
-    /// The name of its files.
+    /// The name of its files, without extension.
     pub name: &'static str,
     pub caption: &'static str,
-    /// How many panels stand side by side.
+    /// Number of panels per row.
     pub columns: usize,
     pub panels: Vec<Panel>,
 }
 
-/// One pair of axes.
+/// A pair of axes with its curves.
 #[derive(Debug)]
 pub struct Panel {
     pub title: String,
@@ -23,35 +23,35 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-/// The vertical axis.
+/// The label and the scale of a vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
     pub label: &'static str,
     pub log: bool,
 }
 
-/// Seconds, in powers of ten.
+/// Axis of seconds, in powers of ten.
 pub const SECONDS: Axis = Axis {
     label: "seconds",
     log: true,
 };
-/// Solver calls, in powers of ten.
+/// Axis of solver calls, in powers of ten.
 pub const CALLS: Axis = Axis {
     label: "solver calls",
     log: true,
 };
-/// The share of instances whose true support was found.
+/// Axis of the share of instances whose true support was found.
 pub const PSSR: Axis = Axis {
     label: "PSSR (%)",
     log: false,
 };
-/// How far above the optimum.
+/// Axis of the distance to the optimal objective.
 pub const ERROR: Axis = Axis {
     label: "objective error",
     log: false,
 };
 
-/// One curve.
+/// A curve with its name and marks.
 #[derive(Debug)]
 pub struct Series {
     pub name: String,
@@ -59,7 +59,7 @@ pub struct Series {
 }
 
 impl Panel {
-    /// One curve a method, of means and deviations.
+    /// Builds a panel with one curve of means and deviations per method.
     pub fn of(
         results: &Results,
         panel: &str,
@@ -89,7 +89,7 @@ impl Panel {
         }
     }
 
-    /// Leaves out the error bars: a percentage has none.
+    /// Removes the error bars, which a percentage does not have.
     pub fn without_deviations(mut self) -> Self {
         for series in &mut self.series {
             series

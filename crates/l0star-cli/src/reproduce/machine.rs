@@ -1,8 +1,8 @@
-//! Where and when something was measured.
+//! The machine and the date of a measurement.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The processor, as far as the system names it, and the number of cores.
+/// Returns the processor, as far as the system names it, and the number of cores.
 pub fn machine() -> String {
     let model = std::fs::read_to_string("/proc/cpuinfo")
         .ok()
@@ -16,13 +16,13 @@ pub fn machine() -> String {
     format!("{model}, {cores} core{plural}, {}", std::env::consts::OS)
 }
 
-/// Today's date in UTC, `2024-02-29`.
+/// Returns today's date in UTC, such as `2024-02-29`.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     date(since.map_or(0, |since| since.as_secs() / 86_400))
 }
 
-/// The date so many days after 1970-01-01, by the civil calendar's cycle of 400 years that starts in March.
+/// Returns the date `days` after 1970-01-01, from the calendar's cycle of 400 years that starts in March.
 fn date(days: u64) -> String {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

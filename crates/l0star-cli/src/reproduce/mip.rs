@@ -1,4 +1,4 @@
-//! The paper's mixed-integer competitor on the real data, through the peers of `bench/peers`, where they are set up.
+//! The paper's mixed-integer competitor on the real data, run through the peers of `bench/peers` if they are set up.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,12 +16,12 @@ use super::runner::Conditions;
 use super::store::{Record, Store};
 use crate::failure::Failure;
 
-/// The peer that stands for the paper's MIP: the formulation of Bertsimas et al. 2016.
+/// Peer that stands for the paper's MIP: the formulation of Bertsimas et al. 2016.
 const PEER: &str = "gurobi-bigm";
-/// The exit code with which the driver says that a peer is not set up.
+/// Exit code of the driver for a peer that is not set up.
 const NOT_THERE: i32 = 3;
 
-/// What a peer answers; coefficients and more are there too.
+/// The answer of a peer; its other fields are ignored.
 #[derive(Debug, Deserialize)]
 struct Answer {
     status: Status,
@@ -31,7 +31,7 @@ struct Answer {
     seconds: f64,
 }
 
-/// Runs what is missing; the word that says why there is nothing, when the solver is not there.
+/// Runs the missing searches. Returns the reason if the solver is not available.
 pub fn run(
     peers: &Path,
     store: &mut Store,
@@ -62,7 +62,7 @@ fn record(panel: &str, gap: f64, answer: &Answer) -> Record {
         x: gap,
         seed: 1,
         method: MIP.to_owned(),
-        // A tolerance of a solver in floating point is no certificate: what is optimal is for our own searches to say.
+        // The tolerance of a floating-point solver is no certificate, so "optimal" is left to our own searches.
         status: match answer.status {
             Status::Optimal => Status::GapReached,
             status => status,
@@ -76,7 +76,7 @@ fn record(panel: &str, gap: f64, answer: &Answer) -> Record {
     }
 }
 
-/// The answer, or why there is none.
+/// Returns the answer of the peer, or the reason why there is none.
 fn solve(
     driver: &Path,
     folder: &Path,
@@ -109,7 +109,7 @@ fn solve(
         .arg(&request)
         .output();
     for file in [&matrix, &request] {
-        // Two files too many in the folder do no harm.
+        // Two leftover files in the folder do no harm.
         let _ = std::fs::remove_file(file);
     }
     let output = match output {

@@ -1,16 +1,16 @@
-//! `l0star reproduce`: the paper's experiments, run again, figure by figure.
+//! `l0star reproduce`: runs the paper's experiments again, figure by figure.
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `plan` | instances, and who solves them |
-//! | `experiments` | the paper's experiments, a file each: points, figures, statements |
-//! | `runner` | runs what is not there yet, instances side by side |
+//! | `plan` | instances, and the methods that solve them |
+//! | `experiments` | the paper's experiments, one file each: points, figures, statements |
+//! | `runner` | runs what is missing, several instances in parallel |
 //! | `mip` | the mixed-integer competitor, where it is set up |
-//! | `store` | results in files that a later run goes on from |
+//! | `store` | results in files from which a later run continues |
 //! | `results` | means, deviations, counts |
-//! | `figure`, `draw` | what a figure shows; SVG and PNG |
+//! | `figure`, `draw` | the content of a figure; its SVG and PNG files |
 //! | `page` | Markdown and HTML |
-//! | `machine` | where and when |
+//! | `machine` | the machine and the date |
 
 mod draw;
 mod experiments;
@@ -53,7 +53,7 @@ Examples:
 Each finished instance is written to NAME.csv at once; an interrupted run resumes from there
 when it is started again. The page is reproduce.md and reproduce.html, with SVG and PNG figures.";
 
-/// The names of the experiments, and `all`.
+/// Names of the experiments, and `all`.
 const NAMES: [&str; 7] = [
     "all",
     "cost",
@@ -100,7 +100,7 @@ pub struct ReproduceArgs {
     pub quiet: bool,
 }
 
-/// Runs what is missing, then draws and writes what there is.
+/// Runs the missing instances, then draws and writes all results.
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     fs::create_dir_all(&args.out).map_err(|reason| Failure::Output {
         what: format!("to the folder '{}'", args.out.display()),
@@ -139,7 +139,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-/// One experiment: results, figures, its part of the page.
+/// Runs one experiment and returns its chapter: results, figures, statements.
 fn reproduce(
     experiment: &Experiment,
     args: &ReproduceArgs,
@@ -163,7 +163,7 @@ fn reproduce(
     Ok(chapter)
 }
 
-/// The part of an experiment that was run before, under the same conditions; its figures are there.
+/// Returns the chapter of an experiment that was run before under the same conditions; its figures exist already.
 fn earlier(
     experiment: &Experiment,
     args: &ReproduceArgs,
@@ -198,7 +198,7 @@ fn open(
     )
 }
 
-/// The mixed-integer solver may be set up later than the rest was run: its results are a file of their own.
+/// Opens the results of the mixed-integer solver. They have their own file, as the solver may be set up later.
 fn open_mip(
     args: &ReproduceArgs,
     conditions: &Conditions,
@@ -228,7 +228,7 @@ fn chapter(
     chapter
 }
 
-/// What has to be the same for results to belong together.
+/// Returns the conditions that must be equal for results to belong together.
 fn configuration(points: Value, conditions: &Conditions) -> Value {
     json!({
         "program": concat!("l0star ", env!("CARGO_PKG_VERSION")),
@@ -248,7 +248,7 @@ fn profile() -> &'static str {
     }
 }
 
-/// Runs that were cut off are part of every mean, and named here.
+/// Formats the note on runs that were cut off; they are part of every mean.
 fn cut_off(results: &Results, conditions: &Conditions) -> String {
     let limit = conditions.time_limit.as_secs_f64();
     let mut cut: Vec<String> = results
@@ -294,7 +294,7 @@ fn preface(conditions: &Conditions) -> Vec<String> {
     ]
 }
 
-/// What to look at, and what did not hold.
+/// Formats the closing summary: how many statements hold, those that do not, and the path of the page.
 fn summary(chapters: &[Chapter], folder: &Path) -> String {
     let mut text = String::new();
     for chapter in chapters {

@@ -1,4 +1,4 @@
-//! The page: what the paper says beside what came out, as Markdown and as HTML.
+//! The page that compares the paper's statements with the results, as Markdown and as HTML.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,34 +10,34 @@ use super::draw::plain;
 use super::figure::{Figure, Panel};
 use crate::failure::Failure;
 
-/// Something that the paper says, and what came out here.
+/// A statement of the paper, and the corresponding result.
 #[derive(Debug)]
 pub struct Statement {
     pub paper: String,
     pub found: String,
-    /// When it counts as true here.
+    /// The rule by which the statement counts as true here.
     pub rule: String,
-    /// `None` where nothing can be said.
+    /// Whether it holds; `None` if that cannot be decided.
     pub holds: Option<bool>,
 }
 
-/// Everything about one experiment.
+/// The part of the page about one experiment.
 #[derive(Debug)]
 pub struct Chapter {
     pub name: &'static str,
     pub title: &'static str,
-    /// What was run.
+    /// The instances and methods that were run.
     pub setting: String,
     pub statements: Vec<Statement>,
     pub figures: Vec<Figure>,
-    /// How many runs there were, which of them were cut off, what is missing.
+    /// The number of runs, those that were cut off, and what is missing.
     pub notes: Vec<String>,
 }
 
-/// How to read the figures.
+/// Note on how to read the figures.
 const BARS: &str = "Bars in the figures are standard deviations; one without a lower end goes down to zero or below, which a logarithmic axis does not have.";
 
-/// A piece of the page.
+/// A block of the page.
 enum Block {
     Title(usize, String),
     Text(String),
@@ -46,7 +46,7 @@ enum Block {
         name: String,
         caption: String,
     },
-    /// Tables that are folded away.
+    /// Tables in a section that can be unfolded.
     Fold(String, Vec<Block>),
 }
 
@@ -113,7 +113,7 @@ fn statements(statements: &[Statement]) -> Vec<Vec<String>> {
     rows
 }
 
-/// Means and deviations, a row a place, a column a curve.
+/// Returns a table of means and deviations: one row per place, one column per curve.
 fn numbers(panel: &Panel) -> Vec<Vec<String>> {
     let mut header = vec![panel.x.to_owned()];
     header.extend(panel.series.iter().map(|series| series.name.clone()));
@@ -145,7 +145,7 @@ fn numbers(panel: &Panel) -> Vec<Vec<String>> {
     rows
 }
 
-/// Three significant digits.
+/// Formats a number to three significant digits.
 pub fn short(value: f64) -> String {
     if !value.is_finite() {
         return "–".into();
@@ -229,7 +229,7 @@ fn html(block: &Block) -> String {
     }
 }
 
-/// Text for HTML; `**bold**` is the only mark-up that the page uses.
+/// Escapes text for HTML; `**bold**` is the only mark-up that the page uses.
 fn escape(text: &str) -> String {
     let safe = text
         .replace('&', "&amp;")

@@ -1,4 +1,4 @@
-//! What is run: instances, and who solves them.
+//! Instances, and the methods that solve them.
 
 use l0star::{Method, Problem, RelaxationKind, Settings, loss};
 use l0star_data::generate::{self, default_n};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::design;
 use crate::failure::Failure;
 
-/// One way to solve a problem, with the name that figures and tables call it.
+/// A way to solve a problem, and its name in figures and tables.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Entrant {
     pub name: &'static str,
@@ -19,9 +19,9 @@ pub struct Entrant {
     gap: f64,
 }
 
-/// The paper's search, as the paper configures it.
+/// The paper's search in the paper's configuration.
 pub const BFS: Entrant = Entrant::new("BFS (paper)", Method::Paper);
-/// What `l0star fit` does by default.
+/// The default method of `l0star fit`.
 pub const ENGINE: Entrant = Entrant::new("l0star", Method::BestFirst);
 /// The paper's inexact methods.
 pub const BASELINES: [Entrant; 3] = [
@@ -30,11 +30,11 @@ pub const BASELINES: [Entrant; 3] = [
     Entrant::new("DIHT", Method::Diht),
 ];
 
-/// What figures and tables call the mixed-integer competitor.
+/// Name of the mixed-integer competitor in figures and tables.
 pub const MIP: &str = "MIP (Gurobi)";
 
 impl Entrant {
-    /// A method with its default settings.
+    /// Creates an entrant of a method with default settings.
     pub const fn new(name: &'static str, method: Method) -> Self {
         Self {
             name,
@@ -61,7 +61,7 @@ impl Entrant {
         Self { relaxation, ..self }
     }
 
-    /// Gives the entrant these accelerations only.
+    /// Gives the entrant only these accelerations.
     pub const fn with(self, pruning: bool, warm_start: bool) -> Self {
         Self {
             pruning,
@@ -70,7 +70,7 @@ impl Entrant {
         }
     }
 
-    /// How the engine is asked for it; one thread, as in the paper.
+    /// Returns the settings of the engine; one thread, as in the paper.
     pub fn settings(&self) -> Settings {
         Settings {
             relaxation: self.relaxation,
@@ -82,7 +82,7 @@ impl Entrant {
     }
 }
 
-/// Where an instance comes from; losses and data are the paper's.
+/// The source of an instance; losses and data are the paper's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub enum Source {
     Huber {
@@ -109,7 +109,7 @@ pub const LOGISTIC_RIDGE: f64 = 2e-4;
 pub const REAL_K: usize = 10;
 
 impl Source {
-    /// The paper's Huber instance with `n = ⌊10 k ln d⌋` rows.
+    /// Returns the paper's Huber instance with `n = ⌊10 k ln d⌋` rows.
     pub fn huber(d: usize, k: usize) -> Self {
         Self::Huber {
             d,
@@ -119,7 +119,7 @@ impl Source {
         }
     }
 
-    /// The paper's logistic instance with `n = ⌊10 k ln d⌋` rows.
+    /// Returns the paper's logistic instance with `n = ⌊10 k ln d⌋` rows.
     pub fn logistic(d: usize, k: usize) -> Self {
         Self::Logistic {
             d,
@@ -129,7 +129,7 @@ impl Source {
         }
     }
 
-    /// The features and, last, the response.
+    /// Returns the table of features with the response as its last column.
     pub fn table(self) -> Result<Table, Failure> {
         Ok(match self {
             Self::Diabetes => real_instance(RealData::Diabetes)?,
@@ -146,7 +146,7 @@ impl Source {
         })
     }
 
-    /// The problem, and the true support where there is one.
+    /// Returns the problem, and the true support if it is known.
     pub fn problem(self, seed: u64) -> Result<(Problem, Option<Vec<usize>>), Failure> {
         let (loss, ridge, k) = match self {
             Self::Huber { k, ridge, .. } => ("huber", ridge, k),
@@ -174,10 +174,10 @@ impl Source {
     }
 }
 
-/// One place on the horizontal axis of a group of figures.
+/// A place on the horizontal axis of a group of figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// The group: the family, or the data set.
+    /// The group of figures: the family or the data set.
     pub panel: &'static str,
     pub x: f64,
     pub source: Source,
@@ -185,7 +185,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Real data are one instance, however many are asked for.
+    /// Whether instances are random; real data are one instance, however many are asked for.
     pub fn is_drawn(&self) -> bool {
         matches!(self.source, Source::Huber { .. } | Source::Logistic { .. })
     }

@@ -1,4 +1,4 @@
-//! Means, deviations and counts of what was run.
+//! Means, deviations and counts of the results.
 
 use std::collections::HashMap;
 
@@ -7,33 +7,33 @@ use l0star::Status;
 use super::plan::Point;
 use super::store::Record;
 
-/// "We regarded numerical errors smaller than 10⁻¹² as 0": the paper's own rule.
+/// Error that counts as none. The paper's own rule: "We regarded numerical errors smaller than 10⁻¹² as 0".
 const NO_ERROR: f64 = 1e-12;
 
-/// The results of one experiment that belong to the instances asked for.
+/// The results of one experiment for the instances asked for.
 #[derive(Debug)]
 pub struct Results<'a> {
     records: Vec<&'a Record>,
-    /// The least objective of every instance that is proved to be optimal.
+    /// The least proved objective of each instance that some method solved to optimality.
     optima: HashMap<Instance, f64>,
-    /// Panels of real data: their places are different errors allowed on the same instance.
+    /// The panels of real data; their places are different allowed errors on the same instance.
     real: Vec<&'static str>,
 }
 
-/// Panel, place and seed of an instance.
+/// The panel, place and seed of an instance.
 type Instance = (String, u64, u64);
 
-/// A value at one place of the horizontal axis, over all instances there.
+/// A value at a place of the horizontal axis, over all instances there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mark {
     pub x: f64,
     pub mean: f64,
     pub deviation: f64,
-    /// How many of the runs in it were cut off, so that the mean is only a lower bound.
+    /// The number of runs that were cut off. With any, the mean is only a lower bound.
     pub cut_off: usize,
 }
 
-/// How many instances a method solved, of those whose optimum is known.
+/// The number of instances that a method solved, among those whose optimum is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solved {
     pub solved: usize,
@@ -41,7 +41,7 @@ pub struct Solved {
 }
 
 impl<'a> Results<'a> {
-    /// Of seeds up to `instances`, at the points of the plan.
+    /// Selects the results of seeds up to `instances`, at the points of the plan.
     pub fn new(records: &'a [Record], points: &[Point], instances: u64) -> Self {
         let planned = |record: &Record| {
             record.seed <= instances
@@ -78,7 +78,7 @@ impl<'a> Results<'a> {
         (record.panel.clone(), place, record.seed)
     }
 
-    /// All results of a method in a panel.
+    /// Returns all results of a method in a panel.
     pub fn of(&self, panel: &str, method: &str) -> impl Iterator<Item = &'a Record> {
         let wanted = |record: &&&Record| record.panel == panel && record.method == method;
         self.records
@@ -89,7 +89,7 @@ impl<'a> Results<'a> {
             .into_iter()
     }
 
-    /// Mean and standard deviation of something, place by place.
+    /// Returns the mean and standard deviation of a quantity, place by place.
     pub fn marks(&self, panel: &str, method: &str, of: impl Fn(&Record) -> f64) -> Vec<Mark> {
         let mut places: Vec<f64> = self.of(panel, method).map(|record| record.x).collect();
         places.sort_by(f64::total_cmp);
@@ -108,13 +108,13 @@ impl<'a> Results<'a> {
         places.into_iter().map(at).collect()
     }
 
-    /// How far above the optimum a result is; 0 for what the paper regards as 0.
+    /// Returns how far a result is above the optimum; 0 for errors that the paper regards as 0.
     pub fn error(&self, record: &Record) -> Option<f64> {
         let error = record.objective - self.optima.get(&self.instance(record))?;
         Some(if error < NO_ERROR { 0.0 } else { error })
     }
 
-    /// How many instances a method solved.
+    /// Counts the instances that a method solved.
     pub fn solved(&self, panel: &str, method: &str) -> Solved {
         let errors: Vec<f64> = self
             .of(panel, method)
@@ -126,23 +126,23 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The runs that were cut off.
+    /// Returns the runs that were cut off.
     pub fn cut_off(&self) -> impl Iterator<Item = &&'a Record> {
         self.records.iter().filter(|record| record.is_cut_off())
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 }
 
-/// The mean; NaN of nothing.
+/// Returns the mean of the values; NaN if there are none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The standard deviation over all values, as figures show it.
+/// Returns the population standard deviation, which the figures show.
 fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -1,4 +1,4 @@
-//! Runs what is not there yet: instances side by side, each run on one thread.
+//! Runs the missing instances: several in parallel, each on one thread.
 
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
@@ -14,12 +14,12 @@ use super::plan::{Entrant, Point};
 use super::store::{Record, Store};
 use crate::failure::Failure;
 
-/// The time of a short run on the one instance of a real data set is the median of so many.
+/// Number of repetitions of a short run on real data; its time is their median.
 const REPEATS: usize = 9;
-/// A run longer than this is not repeated.
+/// Duration above which a run is not repeated.
 const LONG: Duration = Duration::from_millis(500);
 
-/// How to run.
+/// The conditions of a run.
 #[derive(Debug)]
 pub struct Conditions {
     pub instances: u64,
@@ -29,13 +29,13 @@ pub struct Conditions {
     pub quiet: bool,
 }
 
-/// One instance that is to be run.
+/// An instance to run.
 struct Task<'a> {
     point: &'a Point,
     seed: u64,
 }
 
-/// Runs every instance that `store` does not have; stops early only when it is interrupted.
+/// Runs every instance that `store` lacks; stops early only if it is interrupted.
 pub fn run(
     name: &str,
     points: &[Point],
@@ -64,7 +64,7 @@ pub fn run(
                         return;
                     }
                     let records = task.run(conditions);
-                    // Nobody listens any more when a file could not be written.
+                    // The receiver is gone if a file could not be written.
                     if stopped() || sender.send(records).is_err() {
                         return;
                     }
@@ -87,7 +87,8 @@ pub fn run(
     outcome
 }
 
-/// All points with their first instance, then with their second: a run that is broken off has something everywhere.
+/// Returns the missing instances: the first of every point, then the second of each, and so on. An interrupted run
+/// then has results at every point.
 fn missing<'a>(points: &'a [Point], store: &Store, instances: u64) -> Vec<Task<'a>> {
     let seeds = 1..=instances;
     seeds

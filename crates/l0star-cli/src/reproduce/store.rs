@@ -1,5 +1,5 @@
-//! Results in files: `NAME.csv`, to which every finished instance is appended, and `NAME.json`, the configuration that
-//! they were made with and the day on which they were begun.
+//! Result files: `NAME.csv`, to which every finished instance is appended, and `NAME.json`, with the configuration of
+//! the results and the day they were begun.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// The columns of the CSV file.
+/// Header line of the CSV file.
 const HEADER: &str =
     "panel,x,seed,method,status,objective,lower_bound,seconds,solver_calls,nodes,recovered";
 
-/// The field of the configuration that may differ from run to run.
+/// Field of the configuration that may differ between runs.
 const BEGUN: &str = "begun";
 
-/// One run of one method on one instance.
+/// A run of one method on one instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub panel: String,
@@ -28,12 +28,12 @@ pub struct Record {
     pub method: String,
     pub status: Status,
     pub objective: f64,
-    /// `None` of an inexact method.
+    /// The proved lower bound; `None` for an inexact method.
     pub lower_bound: Option<f64>,
     pub seconds: f64,
     pub solver_calls: u64,
     pub nodes: u64,
-    /// Whether the true support was found, where there is one.
+    /// Whether the true support was found, if there is one.
     pub recovered: Option<bool>,
 }
 
@@ -94,25 +94,25 @@ impl Record {
         })
     }
 
-    /// A second result of the same run takes the place of the first.
+    /// Returns the key of the run; a second result with the same key replaces the first.
     fn key(&self) -> Key {
         key(&self.panel, self.x, self.seed, &self.method)
     }
 
-    /// Whether the run ended without having proved what was asked.
+    /// Whether the run ended without proving what was asked for.
     pub fn is_cut_off(&self) -> bool {
         self.status.falls_short()
     }
 }
 
-/// What tells one run from another.
+/// The identity of a run.
 type Key = (String, u64, u64, String);
 
 fn key(panel: &str, x: f64, seed: u64, method: &str) -> Key {
     (panel.to_owned(), x.to_bits(), seed, method.to_owned())
 }
 
-/// The results of one experiment so far.
+/// The results of an experiment so far.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -123,8 +123,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the results of `name` in a folder, or starts them. Results of another configuration are refused, or with
-    /// `restart` removed.
+    /// Opens the results of `name` in a folder, or creates them.
+    ///
+    /// Results of another configuration are refused, or removed with `restart`.
     pub fn open(
         folder: &Path,
         name: &str,
@@ -156,7 +157,7 @@ impl Store {
             })?;
             (Vec::new(), today.to_owned())
         };
-        // Without a half line that a killed run may have left.
+        // This drops an incomplete line that a killed run may have left.
         write_atomically(&path, |out| {
             writeln!(out, "{HEADER}")?;
             records
@@ -178,12 +179,12 @@ impl Store {
         Ok(store)
     }
 
-    /// The day of the first result.
+    /// Returns the day on which the results were begun.
     pub fn begun(&self) -> &str {
         &self.begun
     }
 
-    /// Everything that is there.
+    /// Returns all records.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
@@ -209,7 +210,7 @@ impl Store {
         }
     }
 
-    /// Appends the results of one instance, all at once; they take the place of any that a killed run has left of it.
+    /// Appends the results of one instance at once; they replace any that a killed run left for it.
     pub fn append(&mut self, records: Vec<Record>) -> Result<(), Failure> {
         let lines: String = records.iter().map(Record::to_line).collect();
         self.file
@@ -229,7 +230,7 @@ fn unwritable(path: &Path, reason: io::Error) -> Failure {
     }
 }
 
-/// Numbers that were made in different ways make no mean. The day on which the first of them was made.
+/// Refuses results of another configuration, which must not be averaged. Returns the day on which they were begun.
 fn check_configuration(path: &Path, settings: &Path, wanted: &Value) -> Result<String, Failure> {
     let mut found: Option<Value> = fs::read_to_string(settings)
         .ok()
@@ -251,7 +252,7 @@ fn check_configuration(path: &Path, settings: &Path, wanted: &Value) -> Result<S
     )))
 }
 
-/// The first setting that is not the same.
+/// Describes the first setting that differs.
 fn difference(found: &Value, wanted: &Value) -> String {
     let (Some(found), Some(wanted)) = (found.as_object(), wanted.as_object()) else {
         return "it is no configuration".into();
@@ -268,7 +269,7 @@ fn difference(found: &Value, wanted: &Value) -> String {
     }
 }
 
-/// The whole lines of the file.
+/// Reads the complete lines of the file.
 fn read(path: &Path) -> Result<Vec<Record>, Failure> {
     let damaged = |line: usize| {
         Failure::BadData(format!(

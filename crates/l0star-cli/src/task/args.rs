@@ -17,7 +17,7 @@ use crate::reading::ReadingArgs;
 use crate::rules::RuleArgs;
 use crate::units;
 
-/// The data as typed.
+/// The data options as typed.
 #[derive(Debug, Clone, clap::Args)]
 pub struct TaskArgs {
     /// Data file, or - for standard input
@@ -136,12 +136,12 @@ pub struct TaskArgs {
     pub rules: RuleArgs,
 }
 
-/// The columns whose products are features.
+/// The columns whose products become features.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Factors {
     /// All features.
     All,
-    /// Some of them.
+    /// The selected features.
     Chosen(Selection),
 }
 
@@ -154,7 +154,7 @@ impl Factors {
     }
 }
 
-/// Where the Huber loss turns linear.
+/// The residual at which the Huber loss turns linear.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HuberDelta {
     /// Chosen from the data.
@@ -173,7 +173,7 @@ impl HuberDelta {
         }
     }
 
-    /// The number that was given.
+    /// Returns the given number, `None` for `auto`.
     pub(super) fn value(self) -> Option<f64> {
         match self {
             Self::Auto => None,
@@ -182,15 +182,15 @@ impl HuberDelta {
     }
 }
 
-/// What stands in for a missing value.
+/// The replacement for missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Impute {
-    // The mean of the column; said by the option, as help for a single value would stretch all of it.
+    // The mean of the column. The help of the option says so: help on a single value would change its layout.
     Mean,
 }
 
 impl TaskArgs {
-    /// A file, how it is read, and nothing else.
+    /// Returns the arguments of a file and how to read it, with all else at its default.
     pub fn of_file(
         data: &Path,
         input: &InputArgs,
@@ -226,7 +226,7 @@ impl TaskArgs {
         }
     }
 
-    /// The columns that are no features, with what they are.
+    /// Returns the columns that are not features, each with its role.
     pub(super) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let several = self.targets.iter().map(|name| ("--target", name.as_str()));
         let one =
@@ -245,7 +245,7 @@ impl TaskArgs {
         own.chain(self.survival.roles())
     }
 
-    /// The arguments with the columns that the target and the offset name, where a file has no column of that very name.
+    /// Splits the target and the offset into column names, unless the file has a column with the whole name.
     pub(super) fn with_targets(&self, raw: &RawTable) -> Result<Self, Failure> {
         let mut args = self.clone();
         let is_list = |name: &String| name.contains(',') && raw.position(name).is_err();
@@ -266,7 +266,7 @@ impl TaskArgs {
         Ok(args)
     }
 
-    /// Only a file of moments knows its target, and a column store may.
+    /// Requires a target; only a file of moments or a column store may know it.
     pub(super) fn check_target(&self) -> Result<(), Failure> {
         if !self.target.is_empty() {
             return Ok(());
@@ -290,7 +290,7 @@ impl TaskArgs {
         Ok(())
     }
 
-    /// The columns of the offsets: none, one, or one for each response or class.
+    /// Returns the offset columns: none, one, or one for each response or class.
     pub fn offset_names(&self) -> Vec<&str> {
         match &self.offsets[..] {
             [] => self.offset.as_deref().into_iter().collect(),
@@ -298,7 +298,7 @@ impl TaskArgs {
         }
     }
 
-    /// What several targets do not go with.
+    /// Refuses options that do not go with several targets.
     pub(super) fn check_several(&self, loss: &dyn Loss) -> Result<(), Failure> {
         if !loss.is_quadratic() {
             return Err(Failure::Usage(format!(

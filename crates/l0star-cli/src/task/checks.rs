@@ -1,4 +1,4 @@
-//! Targets and weights that no problem can have.
+//! Checks for targets and weights that no problem can have.
 
 use l0star::loss::{Loss, ResponseKind};
 use l0star_data::RawTable;
@@ -19,13 +19,13 @@ pub(super) fn check_weights(raw: &RawTable, column: &str, weights: &[f64]) -> Re
     )))
 }
 
-/// Refuses a target of two labels, for which there are losses of their own.
+/// Refuses a target of two labels if the loss needs numbers.
 pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<(), Failure> {
     if !is_text(raw, column) || raw.column(column)?.is_boolean() {
         return Ok(());
     }
     match raw.labels(column) {
-        // A number among the labels is a column of numbers with a mistake, which is told in its place.
+        // A number among the labels means a numeric column with a mistake, which is reported elsewhere.
         Ok((_, labels)) if labels.iter().all(|label| label.parse::<f64>().is_err()) => {
             let [one, other] = labels.each_ref().map(|label| clip(label, 32));
             Err(Failure::BadData(format!(
@@ -37,7 +37,7 @@ pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<
     }
 }
 
-/// The classes of a target; refuses one class, and so many that they are none.
+/// Returns the classes of a target; refuses a single class and too many classes.
 pub(super) fn classes(raw: &RawTable, column: &str) -> Result<(Vec<usize>, Vec<String>), Failure> {
     let (codes, names) = raw.classes(column)?;
     let file = raw.file().display();
@@ -56,7 +56,7 @@ pub(super) fn classes(raw: &RawTable, column: &str) -> Result<(Vec<usize>, Vec<S
     Ok((codes, names))
 }
 
-/// Refuses responses that a loss with a log link, or of times, cannot have, each in its place.
+/// Refuses the first response that is outside the range of a loss with a log link or on times, and says where it is.
 pub(super) fn check_amounts(
     raw: &RawTable,
     column: &str,
@@ -80,7 +80,7 @@ pub(super) fn check_amounts(
     )))
 }
 
-/// Without an offset there is nothing to explain in a target that is the same everywhere.
+/// Refuses a constant target, which leaves nothing to explain without an offset.
 pub(super) fn check_varies(
     raw: &RawTable,
     column: &str,
@@ -91,7 +91,7 @@ pub(super) fn check_varies(
     let mut values = (0..target.len())
         .filter(|row| counts(*row))
         .map(|row| target[row]);
-    // No row of positive weight is an error of its own, with a better message.
+    // If no row has positive weight, another check reports it with a better message.
     let Some(first) = values.next() else {
         return Ok(());
     };

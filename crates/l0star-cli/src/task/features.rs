@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 const FILL: &str = "fill them in; --impute mean does it for features, --drop-missing drops the rows, --drop the columns";
 
-/// The columns of the file that are features, or whose products are.
+/// Returns the columns of the file that are features, or whose products are.
 pub(super) fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String>, Failure> {
     let excluded = args.excluded();
     let roles: Vec<(&str, &str)> = args.roles().collect();
@@ -29,11 +29,11 @@ pub(super) fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String
         )));
     }
     if args.interactions.is_some() {
-        // A column of text has no products: excluded by its name, it is gone before the expansion.
+        // A text column has no products. If it is excluded by name, it is removed before the expansion.
         candidates.retain(|name| !(excluded.contains(name) && is_text(raw, name)));
     } else {
         for name in &excluded {
-            // A level of a column of text; whether there is one shows when the levels are known.
+            // A category of a text column; whether it exists is known once the categories are.
             let is_level = |(at, _)| is_text(raw, &name[..at]);
             if !name.match_indices('=').any(is_level) {
                 raw.column(name)?;
@@ -48,7 +48,7 @@ pub(super) fn is_text(raw: &RawTable, name: &str) -> bool {
     matches!(raw.column(name), Ok(RawColumn::Text { .. }))
 }
 
-/// The columns that are neither numbers nor truths.
+/// Returns the columns that are neither numeric nor boolean.
 pub(super) fn text_columns(raw: &RawTable) -> HashSet<String> {
     let columns = raw.names().iter().zip(raw.columns());
     columns
@@ -57,7 +57,7 @@ pub(super) fn text_columns(raw: &RawTable) -> HashSet<String> {
         .collect()
 }
 
-/// The columns whose products are features.
+/// Returns the columns whose products are features.
 pub(super) fn factors(
     args: &TaskArgs,
     raw: &RawTable,
@@ -85,16 +85,16 @@ pub(super) fn factors(
     Ok(factors)
 }
 
-/// What is looked at for troubles.
+/// The scope of the check for troubles.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Asked {
-    /// The target is one of labels.
+    /// Whether the target has labels.
     pub labels: bool,
-    /// These are some of the rows: what only all of them can show is not told.
+    /// Whether the rows are only a part: troubles that only all rows can show are then not reported.
     pub is_part: bool,
 }
 
-/// Refuses columns that cannot be what they are asked to be, all in one message. Missing values alone are settled later.
+/// Refuses columns that cannot have the role they were given, all in one message. Missing values are settled later.
 pub(super) fn refuse_troubles(
     args: &TaskArgs,
     raw: &RawTable,
@@ -105,7 +105,7 @@ pub(super) fn refuse_troubles(
 ) -> Result<(), Failure> {
     let mut troubles = raw.troubles(base, args.rare, texts)?;
     let words = raw.troubles_of_products(factors)?;
-    // Numbers with a mistake in them are told as that.
+    // Numbers with a mistake are reported as such.
     let is_new = |own: &Trouble| {
         let mut others = troubles.iter().filter(|other| other.column == own.column);
         others.all(|other| other.problem.is_harmless() || other.problem.is_gap())
@@ -136,7 +136,7 @@ pub(super) fn refuse_troubles(
     )))
 }
 
-/// Puts the indicators of their levels in the place of columns of text: the levels, and the features of each column.
+/// Replaces text columns by indicators of their categories; returns the categories, and the features of each column.
 pub(super) fn encode_texts(
     args: &TaskArgs,
     raw: &mut RawTable,
@@ -166,7 +166,7 @@ pub(super) fn encode_texts(
         all.extend(levels);
     }
     for name in excluded {
-        // Products are not there yet.
+        // Products do not exist yet.
         let may_be_product = args.interactions.is_some();
         if !may_be_product
             && raw.column(name).is_err()
@@ -179,7 +179,7 @@ pub(super) fn encode_texts(
     Ok((all, texts))
 }
 
-/// The columns in which no value may be missing. What is filled in is settled later, and a gap in a text can be a level.
+/// Returns the columns that must have no gaps. Filled gaps are settled later, and a gap in a text can be a category.
 pub(super) fn gapless(args: &TaskArgs, features: &[String]) -> Vec<String> {
     let is_refused = |_: &&str| args.impute.is_none();
     let features = features.iter().map(String::as_str);
@@ -190,7 +190,7 @@ pub(super) fn gapless(args: &TaskArgs, features: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Drops the rows with missing values that nothing can stand in for, or refuses them: how many were dropped.
+/// Drops or refuses the rows with missing values that are not filled; returns how many were dropped.
 pub(super) fn settle_missing(
     args: &TaskArgs,
     raw: &mut RawTable,
@@ -204,9 +204,9 @@ pub(super) fn settle_missing(
     Ok(0)
 }
 
-/// Fills in the missing values of features, if asked to, and says what with. A gap in a text can be a level.
+/// Fills in the missing values of features, if asked to; returns the values used. A gap in a text can be a category.
 ///
-/// Those of rows that are `held_out` are filled in with what the other rows say.
+/// Gaps in `held_out` rows are filled with the values from the other rows.
 pub(super) fn impute(
     args: &TaskArgs,
     raw: &mut RawTable,
@@ -231,7 +231,7 @@ pub(super) fn impute(
         }
         match raw.mean(&name)? {
             Some(mean) => imputed.push((name, mean)),
-            // A text: its levels are those of the other rows.
+            // For a text column the categories come from the other rows.
             None if raw.column(&name)?.missing() == 0 => {
                 return Err(Failure::BadData(format!(
                     "{}: column '{name}' is missing in rows that are held out and in no other, so that nothing is learnt about such rows; use another --seed",
@@ -244,7 +244,7 @@ pub(super) fn impute(
     Ok(imputed)
 }
 
-/// The features, with the products of `factors`, less the excluded ones.
+/// Builds the features with the products of `factors`, without the excluded ones.
 pub(super) fn features(
     args: &TaskArgs,
     raw: RawTable,

@@ -1,4 +1,4 @@
-//! `--holdout`: rows that nothing is learnt from, to see how good a model is.
+//! `--holdout`: rows that are not used for the fit, to measure how good a model is.
 
 use l0star::loss::{Loss, ResponseKind};
 use l0star_data::{RawTable, counted};
@@ -15,13 +15,13 @@ use crate::failure::Failure;
 /// Rows that were held out.
 #[derive(Debug)]
 pub struct HeldOut {
-    /// As they are in the file.
+    /// The held-out rows as they are in the file.
     pub table: RawTable,
     share: f64,
     seed: u64,
 }
 
-/// The rows to learn from, and those that are held out, if any are.
+/// Splits the rows into those to learn from and those held out, if any.
 pub(super) fn split(
     args: &TaskArgs,
     loss: &dyn Loss,
@@ -82,7 +82,7 @@ pub(super) fn split(
 }
 
 impl HeldOut {
-    /// How good a model is on these rows, which it predicts as those of any other file.
+    /// Measures how good a model is on these rows, which it predicts like those of any other file.
     pub fn measure(&self, model: &Model, loss: &dyn Loss) -> Result<metrics::HeldOut, Failure> {
         if !model.fitted.responses.is_empty() {
             return self.measure_several(model, loss);
@@ -110,7 +110,7 @@ impl HeldOut {
             offset: offset.as_deref(),
             times: Times::default(),
         };
-        // A loss of times is one of the rows that it knows.
+        // A loss on survival times belongs to particular rows, so it is built again for these.
         let own = model.survival.as_ref();
         let own = own.map(|fields| Followed::of_fields(fields, &self.table, &response));
         let own = own.transpose()?.map(|followed| followed.loss());
@@ -121,14 +121,14 @@ impl HeldOut {
         })
     }
 
-    /// How good a model of several classes is.
+    /// Measures how good a model of several classes is.
     fn measure_classes(&self, model: &Model) -> Result<metrics::HeldOut, Failure> {
         let (scores, _) = model.predict_each(&self.table)?;
         let (codes, names) = self.table.classes(&model.target)?;
         let mut known = Vec::with_capacity(names.len());
         for name in &names {
             let place = model.fitted.classes.iter().position(|own| own == name);
-            // A class that was not among the rows to learn from has no score.
+            // A class that the fitted rows lack has no score.
             known.push(place.ok_or_else(|| {
                 Failure::BadData(format!(
                     "{}: the class '{name}' of column '{}' is among the rows that are held out alone; use another --seed, or leave its rows out",
@@ -146,7 +146,7 @@ impl HeldOut {
         })
     }
 
-    /// The weights of these rows, or ones.
+    /// Returns the weights of these rows, or ones.
     fn weights(&self, model: &Model) -> Result<Vec<f64>, Failure> {
         Ok(match &model.weights {
             Some(name) => self.table.number(name)?,
@@ -154,7 +154,7 @@ impl HeldOut {
         })
     }
 
-    /// How good a model of several responses is.
+    /// Measures how good a model of several responses is.
     fn measure_several(&self, model: &Model, loss: &dyn Loss) -> Result<metrics::HeldOut, Failure> {
         let (scores, _) = model.predict_each(&self.table)?;
         let names = &model.fitted.responses;

@@ -1,4 +1,4 @@
-//! Data that do not fit into memory, and whether their moments are enough.
+//! Data that do not fit in memory, and whether their moments are enough.
 
 use std::fs;
 
@@ -7,15 +7,15 @@ use l0star_data::ColumnStore;
 use super::TaskArgs;
 use crate::units;
 
-/// Why the rows are summed in a stream, if they are: they would take more than half of the memory, and nothing that is asked needs
-/// them one by one.
+/// Returns why the rows are summed in a stream, if they are. That is the case if they would take more than half of the
+/// memory and no option needs the single rows.
 pub(super) fn reason(args: &TaskArgs) -> Option<String> {
     let may_be_several = args.target.contains(',');
     let needs_rows = may_be_several
         || args.loss != "quadratic"
         || args.offset.is_some()
         || args.holdout.is_some();
-    // The columns of a store need no memory.
+    // A column store stays in its file and needs no memory.
     if needs_rows || ColumnStore::is_at(&args.data) {
         return None;
     }
@@ -30,7 +30,7 @@ pub(super) fn reason(args: &TaskArgs) -> Option<String> {
     })
 }
 
-/// The memory that can be had without swapping, where the system tells.
+/// Returns the memory available without swapping, if the system reports it.
 fn available() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

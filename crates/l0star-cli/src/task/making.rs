@@ -1,4 +1,4 @@
-//! How features are made of the rows of files that are read piece by piece: the options that `moments` and `convert` share.
+//! Options of `moments` and `convert`: how features are made from rows that are streamed.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::numbers::count;
 use crate::output;
 use crate::reading::ReadingArgs;
 
-/// The options as typed.
+/// The options for making features, as typed.
 #[derive(Debug, clap::Args)]
 pub struct MakingArgs {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub struct MakingArgs {
 }
 
 impl MakingArgs {
-    /// The options as `fit` takes them.
+    /// Returns the options as the task of `fit`.
     pub fn task(&self, data: &Path, target: Option<&str>) -> TaskArgs {
         TaskArgs {
             target: target.unwrap_or_default().to_owned(),
@@ -61,7 +61,7 @@ impl MakingArgs {
         }
     }
 
-    /// Says what the user should know, unless a script reads the output.
+    /// Prints notes as warnings, unless the output is JSON or quiet.
     pub fn tell(&self, lines: &[String]) {
         if !self.quiet && !self.json {
             output::warn(lines);

@@ -1,4 +1,4 @@
-//! A task from a file of moments: what it says of the columns, and which options need rows.
+//! A task from a file of moments: what the file says about the columns, and which options need rows.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{Task, TaskArgs};
 use crate::columns;
 use crate::failure::Failure;
 
-/// A file of moments has everything that the quadratic loss needs of rows, and nothing more.
+/// Reads a file of moments. It has everything that the quadratic loss needs of the rows, and nothing more.
 pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
     check(args)?;
     let MomentFile { moments, about } = MomentFile::load(&args.data)?;
@@ -34,7 +34,7 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
     task(args, MomentFile { moments, about }, Vec::new())
 }
 
-/// What the moments of all features make. `notes`: what the user should know of how they were made.
+/// Builds a task from the moments of all features. `notes` tell the user how they were made.
 pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Result<Task, Failure> {
     let MomentFile { moments, about } = made;
     let names = moments.names().to_vec();
@@ -77,7 +77,7 @@ pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Res
     })
 }
 
-/// Options about how features are made of rows, the first that is given.
+/// Returns the first given option about how features are made from rows.
 pub(super) fn of_making(args: &TaskArgs) -> Option<&'static str> {
     let reading = &args.reading;
     let options = [
@@ -93,7 +93,7 @@ pub(super) fn of_making(args: &TaskArgs) -> Option<&'static str> {
     given.map(|(_, option)| *option)
 }
 
-/// Options about rows.
+/// Refuses options about rows.
 fn check(args: &TaskArgs) -> Result<(), Failure> {
     let weights = args.weights.as_ref().map(|_| "--weights");
     if let Some(option) = weights.or_else(|| of_making(args)) {
@@ -117,14 +117,14 @@ fn check(args: &TaskArgs) -> Result<(), Failure> {
     }
 }
 
-/// A table of the columns of a file, for their names alone.
+/// Returns a table that holds only the names of the columns of a file.
 pub(super) fn of_names(args: &TaskArgs, names: &[String]) -> Result<RawTable, Failure> {
     let cells = names.iter().map(|_| RawColumn::Number(vec![0.0]));
     let file = args.data.display().to_string();
     Ok(RawTable::in_memory(&file, names.to_vec(), cells.collect())?)
 }
 
-/// The places of the features that are chosen and not excluded.
+/// Returns the positions of the features that are selected and not excluded.
 fn kept(args: &TaskArgs, names: &[String]) -> Result<Vec<usize>, Failure> {
     let table = of_names(args, names)?;
     let excluded = args.excluded();

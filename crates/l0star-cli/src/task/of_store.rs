@@ -63,7 +63,7 @@ fn of(args: &TaskArgs, loss: Arc<dyn Loss>, store: StoreFile) -> Result<Task, Fa
     let roles = RawTable::in_memory(&file, role_names, cells)?;
     let mut roles = Roles::read(args, loss, &roles)?;
     if args.target == about.target && roles.labels.is_some() {
-        // 0 and 1 in the file, in this order.
+        // The file stores them as 0 and 1, in this order.
         roles.labels = about.labels.clone().or(roles.labels);
     }
     let texts = about.texts_among(&names);

@@ -1,4 +1,4 @@
-//! [`Stream`]: files with the same columns, read piece by piece.
+//! [`Stream`]: files with the same columns, read in pieces.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -10,10 +10,10 @@ use super::TaskArgs;
 use super::stream::{Recipe, Survey};
 use crate::failure::Failure;
 
-/// Pieces of a file that wait to be taken.
+/// Number of pieces that may wait to be processed.
 const WAITING: usize = 2;
 
-/// Files with the same columns, at least one, and how they are read.
+/// Files with the same columns, at least one, and the options for reading them.
 pub(super) struct Stream<'a> {
     pub args: &'a TaskArgs,
     pub files: &'a [PathBuf],
@@ -21,7 +21,7 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// What becomes of the rows, as the first of them show it; `labels`: the target may have labels.
+    /// Derives the recipe for the features from the first rows. With `labels`, the target may have labels.
     pub(super) fn recipe(&self, labels: bool) -> Result<Recipe<'a>, Failure> {
         let (args, file) = (self.args, &self.files[0]);
         let mut first = None;
@@ -43,7 +43,7 @@ impl<'a> Stream<'a> {
         Ok(recipe)
     }
 
-    /// Reads all rows once, for what only all of them can say.
+    /// Surveys all rows in a first pass, for properties that depend on all of them.
     pub(super) fn survey(&self, recipe: &mut Recipe<'a>) -> Result<Survey, Failure> {
         let mut survey = Survey::default();
         self.each_piece(recipe, |piece| recipe.survey(&mut survey, piece))?;
@@ -51,7 +51,7 @@ impl<'a> Stream<'a> {
         Ok(survey)
     }
 
-    /// Refuses files with other columns than the first, or columns of other types, before the long part.
+    /// Refuses files whose columns differ from the first file in name or type, before the long part.
     fn check_schemas(&self, recipe: &Recipe) -> Result<(), Failure> {
         let first = self.files[0].display().to_string();
         let wanted = Wanted {
@@ -65,7 +65,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Reads all files, and takes their pieces on a thread of its own while the next are read.
+    /// Reads all files, and processes their pieces on another thread while the next ones are read.
     pub(super) fn each_piece(
         &self,
         recipe: &Recipe,
@@ -78,7 +78,7 @@ impl<'a> Stream<'a> {
         let (sender, receiver) = mpsc::sync_channel::<RawTable>(WAITING);
         thread::scope(|scope| {
             let taker = scope.spawn(move || {
-                // Dropped with the first failure, so that the reader stops.
+                // The receiver is dropped at the first failure, so that the reader stops.
                 let receiver = receiver;
                 while let Ok(piece) = receiver.recv() {
                     let file = piece.file().to_path_buf();

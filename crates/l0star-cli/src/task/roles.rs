@@ -1,4 +1,4 @@
-//! The columns of a table that are no features: target, weights, offset, events.
+//! The columns of a table that are not features: target, weights, offset, events.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use super::survival::Followed;
 use super::{TaskArgs, checks};
 use crate::failure::Failure;
 
-/// What is known of the rows beside their features.
+/// What the columns that are not features say about the rows.
 pub(super) struct Roles {
     pub loss: Arc<dyn Loss>,
     pub response: Vec<f64>,
-    /// Of several responses, those after the first.
+    /// The responses after the first, if there are several.
     pub others: Vec<Vec<f64>>,
-    /// The names of several classes, by their numbers.
+    /// The names of the classes by number, if there are several.
     pub classes: Vec<String>,
     pub labels: Option<[String; 2]>,
     pub weights: Option<Vec<f64>>,
-    /// None, or one for each score of a row.
+    /// Offsets: none, or one for each score of a row.
     pub offsets: Vec<Vec<f64>>,
     pub survival: Option<Followed>,
 }
@@ -56,7 +56,7 @@ impl Roles {
                 checks::check_numbers(raw, target, loss.name())?;
                 let response = raw.number(target)?;
                 checks::check_amounts(raw, target, &response, &*loss)?;
-                // Rows with the same time can be told apart by their events.
+                // Rows with the same time can differ in their events.
                 if offsets.is_empty() && !loss.has_hazards() {
                     checks::check_varies(raw, target, &response, weights.as_deref())?;
                 }

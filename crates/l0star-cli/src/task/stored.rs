@@ -1,4 +1,4 @@
-//! The columns of files, written to a column store piece by piece.
+//! Writes the columns of files to a column store, in pieces.
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,15 @@ use super::TaskArgs;
 use super::pieces::Stream;
 use crate::failure::Failure;
 
-/// What was written.
+/// Summary of a column store that was written.
 pub struct Stored {
     pub names: Vec<String>,
     pub rows: usize,
     pub about: About,
 }
 
-/// Writes the features of all files, of which there is at least one, and behind them the target, if one is named. `tell` hears what the
-/// user should know.
+/// Writes the features of all files (at least one), followed by the target if one is named. Notes for the user go
+/// to `tell`.
 pub fn store(
     args: &TaskArgs,
     files: &[PathBuf],
@@ -30,7 +30,7 @@ pub fn store(
     let stream = Stream { args, files, quiet };
     let mut recipe = stream.recipe(true)?;
     tell(&recipe.notes);
-    // Rows are counted before any is written.
+    // The store needs the number of rows before the first is written.
     let survey = stream.survey(&mut recipe)?;
     if survey.rows == 0 {
         return Err(Failure::BadData(format!(

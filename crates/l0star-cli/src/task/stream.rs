@@ -1,7 +1,7 @@
-//! [`Recipe`]: how the rows of files become features, piece by piece.
+//! [`Recipe`]: how the rows of files become features when they are streamed.
 //!
-//! What a column is shows in the first piece of the first file. Where all rows have to be known before any can be used (the
-//! categories of text, the means that fill gaps, squares of columns that may be indicators), a first pass surveys them.
+//! The first piece of the first file shows the type of each column. Some properties depend on all rows: the
+//! categories of text, the means that fill gaps, squares of columns that may be indicators. A first pass surveys them.
 
 use std::collections::BTreeMap;
 
@@ -16,61 +16,61 @@ use super::{TaskArgs, checks};
 use crate::failure::Failure;
 use crate::reading::Settled;
 
-/// A text column with more different texts is an identifier.
+/// Upper limit on the different values of a text column; a column with more is an identifier.
 const MOST_TEXTS: usize = 100_000;
 
-/// What is done with every row.
+/// How rows become features.
 #[derive(Debug)]
 pub struct Recipe<'a> {
     args: &'a TaskArgs,
-    /// All columns of the first file: other files must have the same.
+    /// All columns of the first file; other files must have the same.
     schema: Vec<String>,
     /// The columns of the files that are used.
     pub used: Vec<String>,
-    /// Those of them that are text.
+    /// The used columns that are text.
     pub as_text: Vec<String>,
-    /// The features among these.
+    /// The text columns that are features.
     texts: Vec<String>,
-    /// Features before categories and products.
+    /// The features before categories and products are made.
     base: Vec<String>,
     factors: Vec<String>,
     reading: Reading,
     indicators: Vec<Indicator>,
     groups: Vec<Group>,
     imputed: Vec<(String, f64)>,
-    /// The labels of the target, where it has labels.
+    /// The labels of the target, if it has labels.
     labels: Option<[String; 2]>,
-    /// The features.
+    /// The names of the features.
     names: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// What a pass over all rows finds out.
+/// Findings of a pass over all rows.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// How many there are, and how many were dropped.
+    /// The number of rows kept; `dropped` is the number of those dropped.
     pub rows: usize,
     pub dropped: usize,
-    /// How many rows have each text.
+    /// The number of rows with each value, per text column.
     texts: BTreeMap<String, BTreeMap<String, usize>>,
-    /// Sums and counts of numbers, and how many are missing.
+    /// The sum, the count and the number of missing values, per numeric column.
     numbers: BTreeMap<String, (f64, usize, usize)>,
-    /// Of the factors: the first value that is not zero, and whether all are alike.
+    /// The first non-zero value, and whether all non-zero values equal it, per numeric column.
     levels: BTreeMap<String, (Option<f64>, bool)>,
 }
 
-/// Rows that can be added up, or stored.
+/// Rows that can be summed or stored.
 pub struct Batch {
     pub rows: usize,
-    /// The features, one after the other.
+    /// The values of the features, one feature after the other.
     pub values: Vec<f64>,
-    /// Empty without a target.
+    /// The response; empty without a target.
     pub response: Vec<f64>,
     pub weights: Option<Vec<f64>>,
 }
 
 impl<'a> Recipe<'a> {
-    /// From the first rows. `labels`: the target may have labels.
+    /// Derives the recipe from the first rows. With `labels`, the target may have labels.
     pub fn new(args: &'a TaskArgs, mut first: RawTable, labels: bool) -> Result<Self, Failure> {
         args.check_roles()?;
         for (_, name) in args.roles() {
@@ -113,7 +113,7 @@ impl<'a> Recipe<'a> {
         })
     }
 
-    /// Why all rows have to be read twice, if they do.
+    /// Returns why all rows have to be read twice, if they do.
     pub fn needs_survey(&self) -> Option<&'static str> {
         let reasons = [
             (
@@ -133,7 +133,7 @@ impl<'a> Recipe<'a> {
         found.map(|(_, reason)| *reason)
     }
 
-    /// Refuses a file with other columns than the first, or with columns of other types.
+    /// Refuses a file whose columns differ from the first file in name or type.
     pub fn check_schema(&self, first: &str, mut piece: RawTable) -> Result<(), DataError> {
         let file = piece.file().to_path_buf();
         let wrong = |what: String| DataError::WrongFormat {
@@ -163,7 +163,7 @@ impl<'a> Recipe<'a> {
         self.refuse_text(&piece)
     }
 
-    /// Refuses text in columns that had numbers in the first rows; says where, and what is there.
+    /// Refuses text in columns that were numeric in the first rows; says where it is.
     fn refuse_text(&self, piece: &RawTable) -> Result<(), DataError> {
         for name in &self.used {
             if is_text(piece, name)
@@ -176,7 +176,7 @@ impl<'a> Recipe<'a> {
         Ok(())
     }
 
-    /// Rows as they are read: with the columns taken for what they are, and none that is dropped.
+    /// Converts the columns of a piece to their types and drops rows with gaps as asked; returns how many.
     fn read(&self, piece: &mut RawTable) -> Result<usize, Failure> {
         self.reading.apply(piece)?;
         self.refuse_text(piece)?;
@@ -187,7 +187,7 @@ impl<'a> Recipe<'a> {
         features::settle_missing(self.args, piece, &self.base)
     }
 
-    /// Notes what a piece says.
+    /// Adds a piece to the survey.
     pub fn survey(&self, survey: &mut Survey, mut piece: RawTable) -> Result<(), Failure> {
         let file = piece.file().display().to_string();
         survey.dropped += self.read(&mut piece)?;
@@ -229,7 +229,7 @@ impl<'a> Recipe<'a> {
         Ok(())
     }
 
-    /// Settles what the survey has found out.
+    /// Settles the features from the survey.
     pub fn settle(&mut self, survey: &Survey) -> Result<(), Failure> {
         if self.args.impute.is_some() {
             for (name, (sum, count, missing)) in &survey.numbers {
@@ -280,7 +280,7 @@ impl<'a> Recipe<'a> {
         self.settle_labels(survey)
     }
 
-    /// The two labels of a target that has labels.
+    /// Settles the two labels of a target that has labels.
     fn settle_labels(&mut self, survey: &Survey) -> Result<(), Failure> {
         let target = &self.args.target;
         if !self.as_text.contains(target) {
@@ -306,7 +306,7 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// Refuses a column of text that cannot be a feature, now that all rows are known.
+    /// Refuses a text column that cannot be a feature, once all rows are known.
     fn check_levels(&self, column: &str, levels: &[Indicator]) -> Result<(), Failure> {
         let is_kept = |own: &&Indicator| {
             ![indicators::OTHER, indicators::MISSING].contains(&own.level.as_str())
@@ -327,12 +327,12 @@ impl<'a> Recipe<'a> {
         Ok(())
     }
 
-    /// The features.
+    /// Returns the names of the features.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The rows of a piece as features, and how many of them were dropped; nothing where all were.
+    /// Returns the rows of a piece as features (`None` if all were dropped), and how many were dropped.
     pub fn apply(&self, mut piece: RawTable) -> Result<(Option<Batch>, usize), Failure> {
         let rows_dropped = self.read(&mut piece)?;
         if piece.rows() == 0 {
@@ -382,7 +382,7 @@ impl<'a> Recipe<'a> {
         Ok((Some(batch), rows_dropped))
     }
 
-    /// What moments, or columns, of these features say of themselves.
+    /// Returns the description that is stored with moments or columns of these features.
     pub fn about(&self, files: Vec<String>, rows_dropped: usize) -> About {
         About {
             target: self.args.target.clone(),

@@ -1,4 +1,4 @@
-//! The moments of rows in files, summed piece by piece.
+//! Sums the moments of rows in files, in pieces.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::pieces::Stream;
 use super::stream::Batch;
 use crate::failure::Failure;
 
-/// The moments of the rows of all files, of which there is at least one. `tell` hears what the user should know.
+/// Sums the moments of the rows of all files (at least one). Notes for the user go to `tell`.
 pub fn sum(
     args: &TaskArgs,
     files: &[PathBuf],
@@ -23,7 +23,7 @@ pub fn sum(
     Ok(made)
 }
 
-/// [`sum`], and the moments of so many folds of the rows.
+/// Sums the moments of all rows, and those of each of `count` folds.
 pub(super) fn sum_folds(
     args: &TaskArgs,
     files: &[PathBuf],
@@ -66,7 +66,7 @@ pub(super) fn sum_folds(
     Ok((MomentFile { moments, about }, folds))
 }
 
-/// Adds rows to the folds that they are dealt to.
+/// Deals the rows of a batch to the folds and adds them there.
 fn add(folds: &mut [Moments], dealer: &mut Dealer, batch: Batch) -> l0star::Result<()> {
     let Batch {
         rows,

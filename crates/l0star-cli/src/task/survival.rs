@@ -1,4 +1,4 @@
-//! Times until an event: which rows have one, in which stratum, and since when they are at risk.
+//! Survival times: which rows have an event, in which stratum, and since when they are at risk.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use l0star_report::text::clip;
 
 use crate::failure::Failure;
 
-/// The options about times, as typed.
+/// The options about survival times as typed.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SurvivalArgs {
     /// For --loss cox: the column that tells which times are those of events, with 1 or true; the others are censored
@@ -40,7 +40,7 @@ pub struct SurvivalArgs {
 }
 
 impl SurvivalArgs {
-    /// The columns that are no features, with what they are.
+    /// Returns the columns that are not features, each with its role.
     pub(super) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let roles = [
             ("--event", &self.event),
@@ -52,7 +52,7 @@ impl SurvivalArgs {
             .filter_map(|(role, name)| Some((role, name.as_deref()?)))
     }
 
-    /// Refuses what goes with another loss, or is missing.
+    /// Refuses options of another loss, and missing ones.
     pub(super) fn check(&self, loss: &dyn Loss) -> Result<(), Failure> {
         if loss.has_hazards() {
             return match &self.event {
@@ -73,7 +73,7 @@ impl SurvivalArgs {
         }
     }
 
-    /// The names of the columns, for the record.
+    /// Returns the names of the columns, for the record.
     fn fields(&self) -> Survival {
         Survival {
             event: self.event.clone().unwrap_or_default(),
@@ -91,14 +91,14 @@ impl SurvivalArgs {
     }
 }
 
-/// What is known of the rows of a table beside their times.
+/// Events, strata and entry times of the rows of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Followed {
-    /// The columns, without a baseline.
+    /// The columns and options, without a baseline.
     pub fields: Survival,
     pub events: Vec<bool>,
     strata: Vec<u32>,
-    /// The names of the strata, by their numbers.
+    /// The names of the strata, by number.
     pub strata_names: Vec<String>,
     pub entry: Vec<f64>,
 }
@@ -112,7 +112,7 @@ impl Followed {
         Self::of_fields(&args.fields(), raw, times)
     }
 
-    /// From the columns that a record names.
+    /// Reads the columns that a record names.
     pub(super) fn of_fields(
         fields: &Survival,
         raw: &RawTable,
@@ -148,7 +148,7 @@ impl Followed {
         })
     }
 
-    /// For metrics and reports.
+    /// Returns the data for metrics and reports.
     pub(super) fn times(&self) -> Times<'_> {
         Times {
             events: &self.events,
@@ -164,7 +164,7 @@ impl Followed {
         Arc::new(cox.strata(self.strata.clone()).entry(self.entry.clone()))
     }
 
-    /// The numbers that a fingerprint of the data has to know.
+    /// Returns the numbers that belong to the fingerprint of the data.
     pub fn numbers(&self) -> Vec<f64> {
         let events = self.events.iter().map(|event| f64::from(*event));
         let strata = self.strata.iter().map(|stratum| f64::from(*stratum));
@@ -175,7 +175,7 @@ impl Followed {
     }
 }
 
-/// Which rows have an event.
+/// Returns which rows have an event.
 fn events(raw: &RawTable, column: &str, value: Option<&str>) -> Result<Vec<bool>, Failure> {
     let file = raw.file().display();
     if let Some(value) = value {

@@ -1,4 +1,4 @@
-//! A lean build says what it leaves out, and how to get it.
+//! A lean build names the commands that it leaves out, and how to get them.
 
 use crate::common::Sandbox;
 

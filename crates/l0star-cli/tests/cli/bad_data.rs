@@ -1,4 +1,4 @@
-//! Data that make no problem: exit code 3, and a message that names the place.
+//! Data that form no valid problem: exit code 3, and a message that names the place.
 
 use crate::common::Sandbox;
 
@@ -63,7 +63,7 @@ fn two_labels_where_numbers_are_needed() {
         &["the loss 'huber' needs numbers"],
     );
     sandbox.json("fit d.csv --target y -k 1 --loss logistic --json --quiet");
-    // Truths are numbers.
+    // Booleans count as numbers.
     let truths = Sandbox::with("d.csv", "a,y\n1,true\n2,false\n3,false\n4,true\n");
     truths.json("fit d.csv --target y -k 1 --json --quiet");
 }

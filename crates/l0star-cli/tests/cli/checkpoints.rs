@@ -1,4 +1,4 @@
-//! A search that is stopped, however that happens, goes on from its checkpoint; nothing else is taken for one.
+//! A search that is stopped in any way resumes from its checkpoint; anything else is refused as a checkpoint.
 
 use l0star::Checkpoint;
 use l0star_data::Lock;
@@ -12,7 +12,7 @@ use crate::stopped::{
     write_other_data,
 };
 
-/// Stopped in between.
+/// A fit that a limit stops before it is finished.
 const SMALL: &str = "fit s.csv --target b -k 5 --threads 1 --json";
 
 fn stopped() -> Sandbox {
@@ -23,7 +23,7 @@ fn left(sandbox: &Sandbox) -> Checkpoint {
     Checkpoint::decode(&sandbox.read("c")).unwrap()
 }
 
-/// Asserts that a search that is aborted at many checkpoints finds what it would have found, with as many nodes.
+/// Asserts that a search aborted at many checkpoints gives the same result, with about as many nodes.
 fn survives(sandbox: &Sandbox, fit: &str) {
     for threads in [1, 2] {
         let fit = format!("{fit} --threads {threads}");
@@ -32,10 +32,10 @@ fn survives(sandbox: &Sandbox, fit: &str) {
         assert_same_model(&found, &truth);
         std::fs::remove_file(sandbox.path("c")).unwrap();
         if threads == 1 {
-            // Warm starts are rounded on the way.
+            // Warm starts are rounded in the checkpoint.
             let [found, truth] = [&found, &truth].map(|of| number(of, "nodes"));
             assert!(found <= 1.05 * truth, "{found} nodes for {truth}");
-            // Commands that began anew would be aborted at each of their checkpoints, of which there is one per node.
+            // Commands that started anew would be aborted at each of their checkpoints, one per node.
             let aborted = aborted as f64;
             assert!(
                 aborted > 5.0 && aborted < 0.5 * truth,
@@ -50,7 +50,7 @@ fn aborted_again_and_again_it_finds_the_same_optimum() {
     survives(&small(), "fit s.csv --target b -k 4 --json");
 }
 
-/// Products with their factors, a group, bounds, and a feature that is in.
+/// Generates data for a fit with products, heredity, a group, bounds and an included feature.
 fn ruled() -> Sandbox {
     Sandbox::generated("ar -d 12 -k 3 -n 60 --rho 0.7 --snr 1 --out a.csv")
 }
@@ -70,10 +70,10 @@ fn aborted_while_wide_data_are_screened_it_goes_on_there() {
     let sandbox = Sandbox::generated("ar -d 3100 -k 3 -n 60 --snr 20 --out a.csv");
     let truth = sandbox.json(WIDE);
     let mut bound = 0.0;
-    // The first steps of the ascent prove nothing: one that began anew every time would stay there.
+    // The first steps of the ascent prove nothing, so a run that started anew each time would make no progress.
     for run in 0.. {
         assert!(run < 50, "no progress");
-        // One is due before the first step of each stage: of the first model, and of the screening.
+        // A checkpoint is due before the first step of each stage: the first model and the screening.
         assert!(aborted(&sandbox, WIDE, "after 4").is_none());
         let kept = format!("{WIDE} --resume c --checkpoint d --time-limit 0");
         let kept = sandbox.run(&kept);
@@ -91,14 +91,16 @@ fn aborted_while_wide_data_are_screened_it_goes_on_there() {
     }
 }
 
-/// Aborts a fit again and again in the middle of one thing, until it is through with that: each run goes on where the last was,
-/// and one that began anew, or made its steps again, never would be through. What each of them left behind.
+/// Aborts a fit repeatedly within one stage until that stage is finished; returns the checkpoint of each run.
+///
+/// Each run must resume where the last one stopped: a run that started anew, or repeated its steps, would never finish.
 fn aborts(sandbox: &Sandbox, fit: &str, stage: &str) -> Vec<Checkpoint> {
     let truth = sandbox.json(fit);
     let mut states = Vec::new();
     for run in 0.. {
         assert!(run < 100, "no progress");
-        // What comes before a step, or is needed to see that it was the last, is done again: now and then it may go further.
+        // The work before a step is repeated, and so is the check that a step was the last.
+        // Some runs may therefore go further.
         let is_over = aborted(sandbox, fit, &format!("after {}", 1 + run % 5)).is_some();
         let state = left(sandbox);
         if !is_over && is_at(&state, stage) {
@@ -112,7 +114,7 @@ fn aborts(sandbox: &Sandbox, fit: &str, stage: &str) -> Vec<Checkpoint> {
     states
 }
 
-/// Whether a checkpoint was made in the middle of something.
+/// Whether a checkpoint was written within the stage.
 fn is_at(checkpoint: &Checkpoint, what: &str) -> bool {
     format!("{checkpoint:?}").contains(what)
 }
@@ -120,10 +122,10 @@ fn is_at(checkpoint: &Checkpoint, what: &str) -> bool {
 #[test]
 fn aborted_while_the_gram_matrix_is_made_it_keeps_the_bands() {
     let sandbox = Sandbox::generated("ar -d 1000 -k 3 -n 1000 --snr 50 --out a.csv");
-    // A ridge so small that no screening spares the matrix.
+    // The ridge is so small that no screening makes the matrix unnecessary.
     let fit = "fit a.csv --target b -k 3 --ridge 0.01 --threads 1 --json";
     let states = aborts(&sandbox, fit, "rows: [None");
-    // The last bands are made first.
+    // The last bands are computed first.
     let sizes: Vec<usize> = states.iter().map(|state| state.encode().len()).collect();
     assert!(sizes.is_sorted_by(|a, b| a <= b), "{sizes:?}");
 }
@@ -150,7 +152,7 @@ fn resumed_with_constraints_it_keeps_them() {
     for field in ["status", "support", "coefficients", "objective"] {
         assert_eq!(found[field], whole[field], "{field}");
     }
-    // The same file under other rules is another search.
+    // The same file with other constraints is another search.
     for (rule, other) in [
         ("--heredity", ""),
         ("--include x2", "--include x6"),
@@ -176,7 +178,7 @@ fn resumed_on_one_thread_it_prints_what_it_would_have_printed() {
         assert_eq!(found[field], whole[field], "{field}");
     }
     assert!(number(&found, "nodes") > 20.0);
-    // Now it is finished, and says the same again.
+    // The search is finished now and repeats its result.
     let again = without_seconds(sandbox.json(&format!("{SMALL} --resume c --node-limit 0")));
     assert_eq!(again, found);
 }
@@ -202,7 +204,7 @@ fn two_hundred_damaged_checkpoints_are_refused() {
 fn two_hundred_damaged_gram_matrices_are_refused() {
     let sandbox = stopped();
     let small = sandbox.read("c").len();
-    // So short an interval that the matrix is worth keeping.
+    // With so short an interval the matrix is worth saving.
     let fit = format!("{SMALL} --resume c --checkpoint-every 0s --node-limit 5");
     assert_eq!(sandbox.run(&fit).code, Some(4));
     assert!(sandbox.read("c").len() > small + 8 * 30 * 31 / 2 - 500);
@@ -309,7 +311,7 @@ fn an_interrupt_leaves_a_checkpoint() {
     }
 }
 
-/// Frames are lifted as they were: what is left to do does not grow by stopping.
+/// Frames are restored with their lifts, so stopping does not increase the remaining work.
 #[test]
 fn stopped_again_and_again_it_looks_at_no_more_nodes() {
     let sandbox = Sandbox::generated("ar -d 60 -k 10 -n 80 --rho 0.9 --snr 1 --out a.csv");
@@ -326,7 +328,7 @@ fn stopped_again_and_again_it_looks_at_no_more_nodes() {
     assert!(runs > 3, "{runs} runs");
     assert_eq!(support(&found), support(&truth));
     let (found, truth) = (number(&found, "nodes"), number(&truth, "nodes"));
-    // Warm starts are rounded on the way.
+    // Warm starts are rounded in the checkpoint.
     assert!((found - truth).abs() <= 0.02 * truth, "{found} for {truth}");
 }
 
@@ -339,7 +341,7 @@ fn a_second_run_on_one_checkpoint_is_refused() {
         let words = ["'c' is in use by another run", "choose another file"];
         sandbox.refuses(&format!("{SMALL} {option} c"), 2, &words);
     }
-    // Reading is not writing.
+    // Resuming from the file without writing to it needs no lock.
     sandbox.json(&format!("{SMALL} --resume c --checkpoint d"));
     drop(held);
     sandbox.json(&format!("{SMALL} --resume c"));

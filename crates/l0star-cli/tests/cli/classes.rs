@@ -25,7 +25,7 @@ fn a_fit_is_proved_and_its_predictions_are_probabilities() {
     assert_eq!(fit["loss"], "multinomial");
     assert_eq!(fit["classes"], json!(["1", "2", "3"]));
     assert_eq!(fit["support"], json!(["x2", "x5"]));
-    // Only differences count.
+    // Only differences between classes matter.
     for numbers in [&fit["intercept"], &fit["coefficients"]["x2"]] {
         assert!(list(numbers).iter().sum::<f64>().abs() < 1e-6, "{numbers}");
     }
@@ -76,7 +76,7 @@ fn lists_prices_and_paths_are_about_features() {
     assert_eq!(path["chosen_k"], 2);
     let held = sandbox.json(&format!("fit {FIT} -k 2 --holdout 25% --json"));
     assert!(held["metrics"]["holdout"]["accuracy"].as_f64().unwrap() > 0.4);
-    // Texts are classes, too, in the order of their letters.
+    // Text values are classes too, in alphabetical order.
     let text = String::from_utf8(sandbox.read("data.csv")).unwrap();
     let named: Vec<String> = text
         .lines()
@@ -136,7 +136,7 @@ fn what_is_not_there_is_refused() {
     );
 }
 
-/// Folds and resamples have their share of each class, and a fold is scored by all probabilities.
+/// Folds and resamples have their share of each class, and folds are scored by the probabilities of all classes.
 #[test]
 fn cross_validation_stability_and_queries() {
     let sandbox = sandbox();
@@ -148,7 +148,7 @@ fn cross_validation_stability_and_queries() {
             .iter()
             .map(|own| own["mean"].as_f64().unwrap())
             .collect();
-        // Without features each class has its share; with those that made the classes far more is right.
+        // Without features, the prediction is the share of each class; the true features are right far more often.
         if score == "accuracy" {
             assert!(means[0] < 0.6 && means[2] > means[0] + 0.15, "{means:?}");
         } else {
@@ -182,7 +182,7 @@ fn cross_validation_stability_and_queries() {
     assert!(other.contains("max("), "{other}");
 }
 
-/// A class with one row is in no fold and on no side twice.
+/// A class with a single row can neither be split into folds nor held out.
 #[test]
 fn a_class_needs_two_rows_to_be_held_out() {
     let sandbox = sandbox();
@@ -199,7 +199,7 @@ fn a_class_needs_two_rows_to_be_held_out() {
     sandbox.refuses(&format!("fit {rare} --holdout 20%"), 3, &words);
 }
 
-/// Columns are added to the scores, in predictions as in the fit; coefficients have standard errors.
+/// Offsets are added to the scores, in predictions as in the fit; coefficients have standard errors.
 #[test]
 fn offsets_and_standard_errors() {
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! A folder of its own and the binary run in it.
+//! A temporary folder for each test, and the binary run in it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub struct Sandbox {
     folder: TempDir,
 }
 
-/// What the command did.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: Option<i32>,
@@ -26,14 +26,14 @@ impl Sandbox {
         Self { folder }
     }
 
-    /// With one file in it.
+    /// Creates a sandbox with one file.
     pub fn with(name: &str, content: impl AsRef<[u8]>) -> Self {
         let sandbox = Self::new();
         sandbox.write(name, content);
         sandbox
     }
 
-    /// With the data that `generate` makes.
+    /// Creates a sandbox with data from `generate`.
     pub fn generated(arguments: &str) -> Self {
         let sandbox = Self::new();
         let outcome = sandbox.run(&format!("generate {arguments}"));
@@ -53,7 +53,7 @@ impl Sandbox {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The names of all files, hidden ones too; but for locks, which a process that was killed leaves to the next.
+    /// Returns the names of all files, including hidden ones, but not locks, which a killed process leaves behind.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("list the sandbox");
         let mut names: Vec<String> = entries
@@ -64,7 +64,7 @@ impl Sandbox {
         names
     }
 
-    /// The command, not yet started; the arguments are separated by blanks.
+    /// Returns the command without starting it; the arguments are separated by blanks.
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_l0star"));
         command
@@ -87,7 +87,7 @@ impl Sandbox {
         outcome.json()
     }
 
-    /// Runs a command that must fail with this code, say nothing on standard output, and name all of `words` in one
+    /// Runs a command that must fail with this code, print nothing on standard output, and name all of `words` in one
     /// error.
     pub fn refuses(&self, arguments: &str, code: i32, words: &[&str]) {
         let outcome = self.run(arguments);
@@ -136,14 +136,14 @@ pub fn signal(child: &std::process::Child, name: &str) {
     assert!(status.success());
 }
 
-/// A number of a JSON object.
+/// Returns a number of a JSON object.
 pub fn number(json: &Value, field: &str) -> f64 {
     json[field]
         .as_f64()
         .unwrap_or_else(|| panic!("{field} is no number in {json}"))
 }
 
-/// The names in `support`.
+/// Returns the names in `support`.
 pub fn support(json: &Value) -> Vec<&str> {
     let names = json["support"].as_array().expect("support is a list");
     names.iter().map(|name| name.as_str().unwrap()).collect()
@@ -158,7 +158,7 @@ pub fn assert_close(a: f64, b: f64, relative: f64) {
     );
 }
 
-/// The same object without the times that it took.
+/// Returns the object without the times that the run took.
 pub fn without_seconds(mut json: Value) -> Value {
     let fields = json.as_object_mut().unwrap();
     let seconds = fields.shift_remove("seconds").and_then(|s| s.as_f64());

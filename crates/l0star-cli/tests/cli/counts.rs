@@ -15,7 +15,7 @@ fn number(value: &Value, place: &str) -> f64 {
     found.unwrap_or_else(|| panic!("{place}: {value}"))
 }
 
-/// The columns of a CSV file.
+/// Returns the names and the columns of a CSV file.
 fn columns(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -41,7 +41,8 @@ fn a_fit_is_proved_and_its_predictions_are_expectations() {
             let ratio = number(&fit["rate_ratios"], &format!("/{name}"));
             assert!((ratio - value.as_f64().unwrap().exp()).abs() < 1e-12);
         }
-        // Means, which are positive, with the sum of the responses: the score equation of the intercept of counts.
+        // Predictions are means, which are positive.
+        // With counts, the score equation of the intercept makes their sum that of the responses.
         let out = sandbox.run("predict m.json data.csv --residuals").stdout;
         let (names, predicted) = columns(&out);
         assert_eq!(names, ["prediction", "target", "residual"]);
@@ -59,7 +60,7 @@ fn a_fit_is_proved_and_its_predictions_are_expectations() {
             let mean = (number(&fit, "/intercept") + terms.sum::<f64>()).exp();
             assert!((predicted[0][row] / mean - 1.0).abs() < 1e-12);
         }
-        // Deviance and its share, by their definitions.
+        // The deviance and its share, by their definitions.
         let y = &all[place("b")];
         let deviance = |means: &dyn Fn(usize) -> f64| -> f64 {
             let unit = |(i, y): (usize, &f64)| match loss {
@@ -114,7 +115,7 @@ fn exposure_is_an_offset_of_fits_and_predictions() {
     let told = sandbox.run("explain m.json").stdout;
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("'logt' is added to the logarithm"), "{told}");
-    // The exported module multiplies by the exposure, too.
+    // The exported module also multiplies by the exposure.
     let module = sandbox.run("export m.json --to python").stdout;
     assert!(module.contains("math.exp(score(row))"), "{module}");
     let query = sandbox.run("export m.json --to sql").stdout;
@@ -185,7 +186,7 @@ fn responses_that_cannot_be_are_refused_in_their_place() {
     sandbox.write("d.csv", with(["0", "0", "0", "0"]));
     let outcome = sandbox.run(&format!("{fit} poisson"));
     assert_eq!(outcome.code, Some(3), "{outcome:?}");
-    // Fractions are counts, too.
+    // Fractions count as counts too.
     sandbox.write("d.csv", with(["0.5", "0", "2.25", "7"]));
     assert_eq!(
         sandbox.json(&format!("{fit} poisson --json"))["status"],

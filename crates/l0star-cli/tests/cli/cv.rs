@@ -1,4 +1,4 @@
-//! `l0star cv`: how many features.
+//! `l0star cv`: the choice of the number of features.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ fn generated() -> Sandbox {
     sandbox
 }
 
-/// Without what depends on the clock.
+/// Removes what depends on the clock.
 fn timeless(mut json: Value) -> Value {
     json["seconds"] = Value::Null;
     json["model"]["seconds"] = Value::Null;
@@ -93,7 +93,7 @@ fn every_fold_has_both_labels() {
             "cv d.csv --target y --loss logistic -k 1 --folds 3 --seed {seed} --json"
         ));
         assert_eq!(json["score"], "accuracy");
-        // Two of three rows are 'well' in every fold, so that nobody is worse than this.
+        // Two of three rows are 'well' in every fold, so no model has a lower score than this.
         assert_eq!(json["fold_rows"], serde_json::json!([7, 7, 6]));
         let scores = json["candidates"][0]["scores"].as_array().unwrap();
         let expected = [6.0 / 7.0, 6.0 / 7.0, 5.0 / 6.0];
@@ -127,11 +127,11 @@ fn prices_are_candidates_too() {
     let candidates = json["candidates"].as_array().unwrap();
     let prices: Vec<f64> = candidates.iter().map(|c| number(c, "l0_penalty")).collect();
     assert_eq!(prices, [100.0, 0.1, 0.01]);
-    // Without -k nothing limits the size, and what is too dear is in no model.
+    // Without `-k` the size is unlimited, and a feature that is too expensive is in no model.
     assert!(candidates.iter().all(|one| one["k"] == 8));
     assert_eq!(candidates[0]["features"], serde_json::json!([0, 0, 0]));
     assert_eq!(candidates[2]["hopeless"], serde_json::json!([]));
-    // The scores are those of one price alone.
+    // The scores are those of a run with this price alone.
     for candidate in candidates {
         let price = number(candidate, "l0_penalty");
         let one = format!("cv s.csv --target b -k 8,8 --l0-penalty {price} --folds 3 --json");
@@ -176,7 +176,7 @@ fn with_prices_one_number_is_a_limit_and_other_sizes_are_tried_at_each() {
     assert!(candidates.iter().all(|one| one["k"] == 1));
     let both = cv("-k 1-3 --l0-penalty 0.01,0.1 --ridge 1e-3,1 --rule proof");
     assert_eq!(both["candidates"].as_array().unwrap().len(), 12);
-    // One price is that of all sizes.
+    // A single price applies to all sizes.
     let one = cv("-k 2 --l0-penalty 0.01");
     assert_eq!(one["candidates"].as_array().unwrap().len(), 3);
     let words = ["one price", "l0star cv", "--l0-penalty-path"];

@@ -1,4 +1,4 @@
-//! A cross-validation that is stopped, however that happens, goes on from its checkpoint.
+//! A cross-validation that is stopped in any way resumes from its checkpoint.
 
 use l0star::BatchCheckpoint;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use crate::stopped::{
     aborted_again_and_again, assert_same_model, damaged_ones_are_refused, small, write_other_data,
 };
 
-/// Six searches on folds, and one on all rows.
+/// Six searches on folds and one on all rows.
 const CV: &str = "cv s.csv --target b -k 4,5 --folds 3 --ridge 2e-2 --json";
 const ON_FOLDS: usize = 6;
 
-/// Small searches that are stopped in between, with their checkpoint in `c`.
+/// Returns small searches that were stopped before they were finished, with their checkpoint in `c`.
 fn stopped() -> Sandbox {
     let sandbox = crate::stopped::stopped(SMALL, 5);
     let finished = left(&sandbox).finished().len();
@@ -28,7 +28,7 @@ fn left(sandbox: &Sandbox) -> BatchCheckpoint {
     BatchCheckpoint::decode(&sandbox.read("c")).unwrap()
 }
 
-/// Asserts that two found the same scores, chose the same and fitted the same.
+/// Asserts that two runs have the same scores, choice and model.
 fn assert_same(found: &Value, truth: &Value) {
     for field in ["k", "ridge", "rule", "best", "folds", "fold_rows"] {
         assert_eq!(found[field], truth[field], "{field}");
@@ -69,10 +69,10 @@ fn a_cross_validation_aborted_again_and_again_loses_nothing() {
             }
         });
         assert_same(&found, &truth);
-        // Two threads have their checkpoints in an order that is not always the same.
+        // With two threads the order of the checkpoints varies.
         if threads == 1 {
             assert!(in_folds > 5 && in_last > 0, "{in_folds}, and {in_last}");
-            // What was done is not done again. Warm starts are rounded on the way.
+            // Finished work is not repeated. Warm starts are rounded in the checkpoint.
             let nodes = left(&sandbox).nodes();
             assert!(nodes <= whole * 21 / 20, "{nodes} for {whole}");
         }
@@ -86,7 +86,7 @@ fn a_cross_validation_goes_on_where_limits_stopped_it() {
     let truth = sandbox.json(SMALL);
     let found = sandbox.json(&format!("{SMALL} --resume c --checkpoint d"));
     assert_same(&found, &truth);
-    // What is finished is there at once.
+    // Finished results are available at once.
     let again = sandbox.json(&format!("{SMALL} --resume d --node-limit 0"));
     assert_same(&again, &found);
     assert_eq!(again["candidates"], found["candidates"]);

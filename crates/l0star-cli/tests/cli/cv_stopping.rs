@@ -1,10 +1,10 @@
-//! A cross-validation that ends early leaves what is complete, and says what is not.
+//! A cross-validation that ends early reports the complete sizes, and says which are not.
 
 use serde_json::{Value, json};
 
 use crate::common::{Sandbox, number};
 
-/// Two true features; a search for 20 takes far longer than any test would wait.
+/// Generates data with two true features; a search for 20 takes far longer than any test would wait.
 fn endless() -> Sandbox {
     Sandbox::generated("ar -d 100 -k 2 -n 240 --rho 0.3 --snr 8 --out a.csv")
 }
@@ -47,7 +47,7 @@ fn the_log_has_a_line_for_every_search() {
         seen.push([cells[2], cells[3], cells[4]].join(" "));
     }
     assert_eq!(seen.len(), 24);
-    // A size on all folds before the next.
+    // One size is searched on all folds before the next.
     assert!(seen[..6].iter().all(|search| search.starts_with("0 ")));
     assert!(seen[18..].iter().all(|search| search.starts_with("3 ")));
     seen.sort();
@@ -152,10 +152,10 @@ mod interrupted {
     use crate::common::Outcome;
     use crate::stopped::Listened;
 
-    /// Runs a command with `--log` and sends the signal when so many searches have ended.
+    /// Runs a command with `--log` and sends the signal when this many searches have ended.
     fn after(sandbox: &Sandbox, arguments: &str, searches: usize, signal: &str) -> Outcome {
         let mut child = Listened::start(sandbox, &format!("{arguments} --log"));
-        // The header, and a line for each.
+        // The header, and a line for each search.
         for _ in 0..=searches {
             assert_ne!(child.line(), "", "it ended too soon");
         }
@@ -198,7 +198,7 @@ mod interrupted {
     fn what_an_interrupt_leaves_is_in_json_and_in_the_checkpoint_and_a_choice_can_be_made_of_it() {
         let sandbox = endless();
         let cv = format!("{ENDLESS} --json");
-        // In the middle of the last complete size.
+        // The signal comes in the middle of the last complete size.
         let outcome = after(&sandbox, &format!("{cv} --checkpoint c"), 7, "TERM");
         let json: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
         assert_eq!(
@@ -218,7 +218,7 @@ mod interrupted {
             "{finished:?}"
         );
 
-        // The other half of it: what has a score is not searched again, and the rest goes on.
+        // The other half: sizes with scores are not searched again, and the rest is continued.
         let log = format!("{cv} --resume c");
         let again = after(&sandbox, &log, 8, "INT");
         let again: Value = serde_json::from_str(&again.stdout).expect("JSON");
@@ -230,7 +230,7 @@ mod interrupted {
         assert_eq!(left.finished().len(), 8);
         assert!(left.nodes() >= nodes);
 
-        // Without time only the complete sizes count; the truth is smaller than the largest of them.
+        // Without time only the complete sizes count; the true size is smaller than the largest of them.
         let stopped = sandbox.run(&format!("{cv} --resume c --time-limit 0"));
         assert_eq!(stopped.code, Some(4), "{stopped:?}");
         let stopped = stopped.json();

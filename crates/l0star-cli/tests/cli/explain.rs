@@ -1,4 +1,4 @@
-//! `l0star explain`: a model for whoever has to defend it.
+//! `l0star explain`: an explanation of a model for users who have to defend it.
 
 use crate::common::Sandbox;
 
@@ -14,7 +14,7 @@ fn explained(options: &str, code: i32) -> String {
     assert_eq!(outcome.stderr, "");
     let too_long = |line: &&str| line.chars().count() > 80 && line.contains(' ');
     assert_eq!(outcome.stdout.lines().find(too_long), None);
-    // Where lines break depends on the numbers.
+    // The position of line breaks depends on the numbers.
     let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
     words.join(" ")
 }
@@ -75,7 +75,7 @@ fn a_limit_is_no_proof() {
     claims_nothing(&text);
 }
 
-/// The tests of `l0star-report` go through all statuses; here the command is asked.
+/// Asserts that the text claims no proof. The tests of `l0star-report` cover all statuses; this one covers the command.
 fn claims_nothing(text: &str) {
     for claim in [
         "no choice is better",

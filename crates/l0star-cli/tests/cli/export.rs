@@ -1,4 +1,4 @@
-//! Models as SQL and as Python code. That databases and Python give the same numbers is tested in `python/tests`.
+//! Models as SQL and as Python code. Tests in `python/tests` check that databases and Python give the same numbers.
 
 use crate::common::Sandbox;
 

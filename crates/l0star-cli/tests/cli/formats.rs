@@ -1,4 +1,4 @@
-//! Files of every format through the whole command.
+//! Files of every format through all commands.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -45,7 +45,7 @@ fn the_same_data_give_the_same_result_in_every_format_and_from_a_pipe() {
         let result = without_seconds(sandbox.json(&format!("fit {file} {FIT}")));
         let expected = first.get_or_insert(result.clone());
         if is_sparse(extension) {
-            // Sparse columns are added up in another order: the last digits differ.
+            // Sparse columns are summed in another order, so the last digits differ.
             assert_eq!(result["support"], expected["support"], "{extension}");
             let (found, dense) = (&result["objective"], &expected["objective"]);
             let difference = found.as_f64().unwrap() / dense.as_f64().unwrap() - 1.0;
@@ -181,7 +181,7 @@ fn a_file_that_lies_about_its_kind_is_read_for_what_it_is() {
 
 #[test]
 fn a_wide_sparse_file_is_solved_without_its_zeros() {
-    // Filled up it would be 64 GB.
+    // As a dense matrix it would take 64 GB.
     let sandbox = Sandbox::with("d.svm", "1 1:1\n-1 2000000:2\n".repeat(2000));
     let all = sandbox.json("fit d.svm --target b --loss logistic -k 1 --json --no-standardize");
     assert_eq!(all["status"], "optimal");

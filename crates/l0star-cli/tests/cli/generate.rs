@@ -1,4 +1,4 @@
-//! `generate`: what it writes and what it says.
+//! `generate`: the files it writes and the summary it prints.
 
 use crate::common::{Sandbox, without_seconds};
 

@@ -1,4 +1,4 @@
-//! What coefficients are worth: `--refit`, standard errors, `explain --table`.
+//! Inference on coefficients: `--refit`, standard errors, `explain --table`.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use crate::common::Sandbox;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/diabetes.csv");
 
-/// Least squares of the diabetes data on bmi, bp and s5, from R: `summary(lm(target ~ bmi + bp + s5))`-like normal equations,
-/// solved here by elimination.
+/// Returns the least-squares coefficients of the diabetes data and their standard errors, computed from the normal
+/// equations by elimination. R gives the same with `summary(lm(target ~ bmi + bp + s5))`.
 fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
     let text = std::fs::read_to_string(DATA).unwrap();
     let mut lines = text.lines();
@@ -18,7 +18,7 @@ fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
         .collect();
     let size = columns.len() + 1;
     let entry = |row: &[f64], c: usize| columns.get(c).map_or(1.0, |name| row[place(name)]);
-    // [M | v | I]: elimination leaves the solution and the inverse.
+    // Elimination on [M | v | I] leaves the solution and the inverse.
     let mut m = vec![vec![0.0; 2 * size + 1]; size];
     for row in &rows {
         for (r, sums) in m.iter_mut().enumerate() {
@@ -76,7 +76,7 @@ fn refitted_coefficients_and_errors_are_those_of_least_squares() {
         errors[3],
     );
     assert_eq!(without["inference"]["degrees_of_freedom"], 438);
-    // The choice and its proof are the same.
+    // The chosen features and their proof are the same.
     assert_eq!(without["refit"], true);
     assert!(with.get("refit").is_none());
     for field in ["support", "objective", "lower_bound", "status"] {

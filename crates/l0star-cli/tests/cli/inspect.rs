@@ -1,4 +1,4 @@
-//! `inspect`: what it sees in a file.
+//! `inspect`: its findings about a file.
 
 use crate::common::Sandbox;
 

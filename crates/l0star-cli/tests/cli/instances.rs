@@ -59,8 +59,10 @@ fn the_default_method_agrees_on_diabetes() {
     assert!((objective - DIABETES).abs() <= 1e-12, "{objective:e}");
 }
 
-/// Near a fixed point the line search of PDAL compared rounding errors; steps of 1e-19 were then inherited by all
-/// descendants, whose bounds never rose again: a hundred thousand calls instead of hundreds.
+/// Regression test for the line search of PDAL, which compared rounding errors near a fixed point.
+///
+/// All descendants inherited its steps of 1e-19, and their bounds never rose again: the search made a hundred thousand
+/// calls instead of hundreds.
 #[test]
 fn a_warm_start_does_not_spoil_the_bounds() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! `--top` and `--within`: more models than the best.
+//! `--top` and `--within`: lists of several models.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ fn small() -> Sandbox {
     sandbox
 }
 
-/// The sets of a list, and its objectives.
+/// Returns the feature sets of a list with their objectives.
 fn list(json: &Value) -> Vec<(Vec<&str>, f64)> {
     let models = json["solutions"].as_array().expect("a list");
     models
@@ -38,7 +38,7 @@ fn the_best_models_are_those_of_the_exhaustive_method() {
         assert_eq!(fast[0].0, support(&json));
         assert_eq!(fast[0].1, number(&json, "objective"));
         assert!(number(&json, "rest_bound") >= fast[19].1 * (1.0 - 1e-9));
-        // Sets of at most k features: some of the twenty have fewer.
+        // The sets have at most k features, and some of the twenty have fewer.
         assert!(fast.iter().any(|(set, _)| set.len() < 3), "{fast:?}");
         for model in json["solutions"].as_array().unwrap() {
             let keys: Vec<&String> = model["coefficients"].as_object().unwrap().keys().collect();
@@ -52,7 +52,7 @@ fn the_best_models_are_those_of_the_exhaustive_method() {
 fn all_models_within_a_share_are_listed_up_to_the_cap() {
     let sandbox = small();
     let all = sandbox.json("fit s.csv --target b -k 3 --top 1000 --json");
-    // Every set of at most three of nine features.
+    // All sets of at most three of nine features.
     assert_eq!(list(&all).len(), 1 + 9 + 36 + 84);
     assert_eq!(all["rest_bound"], Value::Null);
     let best = number(&all, "objective");

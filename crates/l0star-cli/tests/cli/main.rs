@@ -1,4 +1,4 @@
-//! The real binary from outside: one test a promise.
+//! Tests of the binary from outside: one test per promise.
 
 #[cfg(not(feature = "full"))]
 mod absent;

@@ -2,14 +2,14 @@
 
 use crate::common::Sandbox;
 
-/// The commands that the help lists.
+/// Returns the commands that the help lists.
 fn commands(sandbox: &Sandbox) -> Vec<String> {
     let help = sandbox.run("--help").stdout;
     let (_, list) = help.split_once("Commands:\n").unwrap();
     let names: Vec<String> = list
         .lines()
         .take_while(|line| !line.is_empty())
-        // Further lines of a description are indented by more.
+        // Continuation lines of a description are indented further.
         .filter_map(|line| line.strip_prefix("  "))
         .filter(|line| !line.starts_with(' '))
         .filter_map(|line| line.split_whitespace().next())

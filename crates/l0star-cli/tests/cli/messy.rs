@@ -1,10 +1,10 @@
-//! Tables as people have them: encodings, decimal commas, dates, amounts, identifiers, repeated names.
+//! Real-world tables: encodings, decimal commas, dates, amounts, identifiers, repeated names.
 
 use serde_json::Value;
 
 use crate::common::{Sandbox, number, support};
 
-/// Forty rows with one problem for every option, under the names of the problems.
+/// Returns forty rows with one problem per option; the columns are named after the problems.
 fn messy() -> String {
     let mut text = "id;visit;price;height;dose;site;salt;age;clinic;y\n".to_owned();
     for i in 0..40usize {
@@ -54,7 +54,7 @@ fn all_problem_columns_are_named_at_once_with_their_options() {
             &format!("to handle all of them, add: {ALL}\n"),
         ],
     );
-    // What the message says to add is all that it takes.
+    // The options that the message suggests are sufficient.
     let json = sandbox.json(&format!("fit d.csv --target y -k 3 {ALL} --json"));
     assert_eq!(json["status"], "optimal");
     let warnings = json["warnings"].to_string();
@@ -75,7 +75,7 @@ fn the_model_reads_new_files_in_the_same_way() {
     let dates = serde_json::json!([{"column": "visit", "order": "ymd"}]);
     assert_eq!(model["reading"]["dates"], dates);
     assert_eq!(model["reading"]["decimal_comma"], true);
-    // The same rows with commas between cells, points in numbers and plain amounts.
+    // The same rows with commas between cells, decimal points and plain amounts.
     let plain: String = messy()
         .lines()
         .map(|line| {
@@ -278,7 +278,7 @@ fn amounts_and_codes_are_what_the_user_says() {
         3,
         &["'no*' chooses no column"],
     );
-    // A target of amounts is told, and read, in the same way.
+    // A target with amounts is reported and read in the same way.
     sandbox.refuses(
         "fit d.csv --target amount -k 1",
         3,
@@ -392,7 +392,7 @@ fn inspect_flags_them_and_prints_the_command_to_copy() {
     }
     let fitted = sandbox.run(&line["l0star ".len()..]);
     assert_eq!(fitted.code, Some(0), "{fitted:?}");
-    // Labels ask for their loss, and odd names are quoted.
+    // Labels get a loss for labels, and unusual names are quoted.
     sandbox.write(
         "odd.csv",
         "row;it's,odd;$(rm x);y\n1;7;A1;no\n2;7;A2;yes\n3;7;A3;no\n4;7;A4;yes\n",

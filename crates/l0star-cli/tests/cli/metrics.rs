@@ -1,4 +1,4 @@
-//! How good a model is: measures of the rows that were fitted, and of rows that were held out.
+//! Measures of a model on the fitted rows and on held-out rows.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ fn close(one: f64, other: f64) {
     );
 }
 
-/// A small table with labels, a column of text, gaps and weights.
+/// Creates a small table with labels, a text column, gaps and weights.
 fn clinic() -> Sandbox {
     let mut text = String::from("age,dose,city,died,w\n");
     for i in 0..120 {
@@ -94,7 +94,7 @@ fn held_out_rows_do_not_matter_to_the_model() {
         sandbox.write("changed.csv", changed.join("\n") + "\n");
         let other = sandbox.json(&format!("fit changed.csv {options}"));
         let is_same = |field: &str| other["metrics"][field] == fit["metrics"][field];
-        // A row that is held out changes nothing but the measures of these rows.
+        // A held-out row changes nothing but the measures on the held-out rows.
         if is_same("training") {
             assert_eq!(other["coefficients"], fit["coefficients"], "row {at}");
             assert!(!is_same("holdout"), "row {at}");

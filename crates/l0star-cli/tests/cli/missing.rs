@@ -29,7 +29,7 @@ fn they_are_counted_by_column_and_refused() {
             "--drop-missing",
         ],
     );
-    // Columns that are not used may have gaps.
+    // Unused columns may have gaps.
     sandbox.refuses(
         "fit d.csv --target y -k 1 --features b --weights w",
         3,
@@ -61,7 +61,7 @@ fn means_are_filled_in_and_kept() {
     let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
     assert_close(file["imputed"]["a"].as_f64().unwrap(), 4.0, 1e-14);
     assert_close(file["imputed"]["flag"].as_f64().unwrap(), 4.0 / 7.0, 1e-14);
-    // New rows are filled with what the model saw, not with their own means.
+    // New rows are filled with the means of the fitted rows, not with their own.
     sandbox.write("new.csv", "a,b,flag\n100,0.5,true\n,0.5,true\n4,0.5,true\n");
     let outcome = sandbox.run("predict m.json new.csv");
     let lines: Vec<&str> = outcome.stdout.lines().collect();

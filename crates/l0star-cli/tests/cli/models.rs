@@ -1,4 +1,4 @@
-//! The model file: what it holds, and what is refused in its place.
+//! The model file: its contents, and the files that are refused as models.
 
 use serde_json::{Value, json};
 

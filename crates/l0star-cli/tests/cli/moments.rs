@@ -1,4 +1,4 @@
-//! `l0star moments`, and fits of what it writes.
+//! `l0star moments`, and fits of the files it writes.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, number};
 
-/// Rows with numbers far from zero, a text, gaps and weights; those from `from` to `to` of one long table.
+/// Returns rows `from` to `to` of one long table with numbers far from zero, a text column, gaps and weights.
 fn rows(from: usize, to: usize) -> String {
     let mut text = String::from("id,a,b,c,city,flag,w,y\n");
     for i in from..to {
@@ -33,7 +33,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// What a fit of moments and one of rows must agree in.
+/// Asserts that a fit of moments agrees with one of rows.
 fn same(one: &Value, other: &Value) {
     assert_eq!(one["status"], "optimal");
     assert_eq!(one["support"], other["support"]);
@@ -176,7 +176,7 @@ fn damaged_files_and_other_columns_are_refused() {
     let sandbox = sandbox();
     sandbox.run("moments all.csv --target y --features a,b --out m.l0m");
     let whole = sandbox.read("m.l0m");
-    // At any length, down to one that no longer shows what the file was.
+    // A file cut at any length is refused, even if too little is left to recognise it.
     for length in [whole.len() - 1, whole.len() / 2, 8, 7, 0] {
         sandbox.write("cut.l0m", &whole[..length]);
         sandbox.refuses("fit cut.l0m -k 2", 3, &["'cut.l0m' holds", "cut off"]);
@@ -222,7 +222,7 @@ fn damaged_files_and_other_columns_are_refused() {
     assert!(!sandbox.path("x.l0m").exists());
 }
 
-/// Text and Parquet of the same rows, in pieces or not.
+/// Text and Parquet files of the same rows have the same moments, read in pieces or whole.
 #[cfg(feature = "parquet")]
 #[test]
 fn every_format_has_the_same_moments() {
@@ -239,7 +239,7 @@ fn every_format_has_the_same_moments() {
     for fit in &found {
         same(fit, &rows);
     }
-    // A part with other columns.
+    // One part has other columns.
     std::fs::copy(sandbox.path("a.parquet"), sandbox.path("part-1.parquet")).unwrap();
     sandbox.run("generate ar -d 5 -k 2 -n 50 --rho 0.5 --snr 3 --out part-2.parquet");
     sandbox.refuses(
@@ -249,7 +249,7 @@ fn every_format_has_the_same_moments() {
     );
 }
 
-/// A part whose columns have other types is named with the column and the first part, before anything is summed.
+/// A part with other column types is refused before anything is summed; the error names the column and the first part.
 #[cfg(feature = "parquet")]
 #[test]
 fn parts_with_other_types_are_refused() {
@@ -324,7 +324,7 @@ fn parts_with_other_types_are_refused() {
     assert_eq!(made["rows"], 120);
 }
 
-/// A fit, and a path, of data that do not fit into half of the memory.
+/// Fits and paths of data that do not fit in half of the memory use summed moments.
 #[test]
 fn what_does_not_fit_into_memory_is_summed_in_a_stream() {
     let sandbox = sandbox();
@@ -361,7 +361,7 @@ fn what_does_not_fit_into_memory_is_summed_in_a_stream() {
     assert_eq!(supports[0], supports[1]);
 }
 
-/// What needs every row is read whole, as ever.
+/// Fits that need single rows still read all of them.
 #[test]
 fn what_needs_rows_is_not_summed() {
     let sandbox = sandbox();
@@ -372,7 +372,7 @@ fn what_needs_rows_is_not_summed() {
     }
 }
 
-/// Cross-validation of such data: moments of every fold, scored by the moments of the fold that is left out.
+/// Cross-validation of such data sums the moments of every fold, and scores each fold by its own moments.
 #[test]
 fn what_does_not_fit_into_memory_is_cross_validated_in_a_stream() {
     let sandbox = sandbox();
@@ -401,7 +401,7 @@ fn what_does_not_fit_into_memory_is_cross_validated_in_a_stream() {
         let (one, other) = (scores(&streamed), scores(&rows));
         assert_eq!(one.len(), other.len());
         for (a, b) in one.iter().zip(&other) {
-            // The folds are others.
+            // The folds are dealt differently.
             assert!(
                 (a - b).abs() < 0.05 * b.abs().max(1.0),
                 "{options}: {a} {b}"

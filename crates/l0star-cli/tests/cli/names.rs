@@ -1,10 +1,10 @@
-//! Names from files cannot write to the terminal: what cannot be seen is spelt out wherever names are shown.
+//! Names from files cannot control the terminal: invisible characters are spelt out wherever names are shown.
 
 use std::path::Path;
 
 use crate::common::{Outcome, Sandbox};
 
-/// Red, a mark that turns the text about, and a line that looks like one of ours.
+/// A name with an escape for red, a mark that reverses the text, and a line that looks like one of our errors.
 const NAME: &str = "a\x1b[31m\u{202e}\nerror: z";
 const SHOWN: &str = r"a\u{1b}[31m\u{202e}\nerror: z";
 
@@ -89,7 +89,7 @@ fn no_error_and_no_warning_shows_what_cannot_be_seen() {
         2,
         "error",
     );
-    // The engine names columns, too.
+    // The engine's errors name columns too.
     let bounds = format!("{NAME}=1:2");
     refused(
         &with("fit", &["-k", "1", "--bounds", &bounds]),

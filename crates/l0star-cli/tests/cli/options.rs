@@ -1,4 +1,4 @@
-//! What each option of `fit` does to the problem.
+//! The effect of each option of `fit` on the problem.
 
 use crate::common::{Sandbox, assert_close, number, support};
 

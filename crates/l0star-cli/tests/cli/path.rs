@@ -1,4 +1,4 @@
-//! `l0star path`: every size in one run.
+//! `l0star path`: all sizes in one run.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,4 @@
-//! A path that is stopped, however that happens, goes on from its checkpoint.
+//! A path that is stopped in any way resumes from its checkpoint.
 
 use l0star::PathCheckpoint;
 use serde_json::Value;
@@ -10,17 +10,17 @@ use crate::stopped::{
     aborted_again_and_again, assert_same_model, damaged_ones_are_refused, small, write_other_data,
 };
 
-/// A path to be aborted, or interrupted.
+/// A path that the tests abort or interrupt.
 const PATH: &str = "path s.csv --target b -k 4 --json";
 
-/// A small one that is stopped in between.
+/// A small path that a limit stops before it is finished.
 const SMALL: &str = "path s.csv --target b -k 6 --threads 1 --json";
 
 fn stopped() -> Sandbox {
     crate::stopped::stopped(SMALL, 10)
 }
 
-/// Asserts that two paths found and chose the same.
+/// Asserts that two paths have the same models and the same choice.
 fn assert_same(found: &Value, truth: &Value) {
     assert_eq!(found["chosen_k"], truth["chosen_k"]);
     let sizes = |path: &Value| path["path"].as_array().unwrap().clone();
@@ -36,7 +36,7 @@ fn left(sandbox: &Sandbox) -> PathCheckpoint {
     PathCheckpoint::decode(&sandbox.read("c")).unwrap()
 }
 
-/// The nodes of all sizes.
+/// Returns the nodes of all sizes.
 fn nodes(path: &Value) -> f64 {
     let sizes = path["path"].as_array().unwrap();
     sizes.iter().map(|size| number(size, "nodes")).sum()
@@ -59,10 +59,10 @@ fn a_path_aborted_again_and_again_loses_nothing() {
         });
         assert_same(&found, &truth);
         std::fs::remove_file(sandbox.path("c")).unwrap();
-        // With two threads sizes begin side by side, from whatever model was found by then.
+        // With two threads several sizes run in parallel, each starting from the models found by then.
         if threads == 1 {
             assert!(between > 5, "{between}");
-            // What was done is not done again, and frames keep their lifts. Warm starts are rounded on the way.
+            // Finished work is not repeated, and frames keep their lifts. Warm starts are rounded in the checkpoint.
             let (found, truth) = (nodes(&found), nodes(&truth));
             assert!(found <= 1.05 * truth, "{found} for {truth}");
         }
@@ -77,7 +77,7 @@ fn a_path_goes_on_where_limits_stopped_it() {
         &sandbox.json(&format!("{SMALL} --resume c --checkpoint d")),
         &truth,
     );
-    // Another criterion is no other path, and what is finished is there at once.
+    // Another criterion does not change the path, and finished results are available at once.
     let again = sandbox.json(&format!(
         "{SMALL} --resume d --node-limit 0 --criterion aic"
     ));
@@ -136,7 +136,7 @@ fn an_interrupt_leaves_a_checkpoint_of_a_path() {
         let held = Listened::held(&sandbox, &path, "hold after 60");
         let before = left(&sandbox).nodes();
         let stopped = held.interrupted(signal).json();
-        // The file has what was printed.
+        // The checkpoint agrees with the printed result.
         let left = left(&sandbox);
         assert_eq!(left.nodes() as f64, nodes(&stopped));
         assert!(left.nodes() >= before && before > 0);

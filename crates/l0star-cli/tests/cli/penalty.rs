@@ -1,4 +1,4 @@
-//! `--l0-penalty`, `--l0-factor` and `--assume-max-coefficient`: what the engine gives, and what is said of it.
+//! `--l0-penalty`, `--l0-factor` and `--assume-max-coefficient`: results as from the engine, and their messages.
 
 use l0star::problem::Builder;
 use l0star::{Design, Problem, Settings};
@@ -15,7 +15,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// The objective that the engine finds for the same data.
+/// Returns the objective that the engine finds for the same data.
 fn objective(sandbox: &Sandbox, ask: impl Fn(Builder) -> Builder) -> f64 {
     let table = l0star_data::load(sandbox.path("s.csv")).unwrap();
     let (features, response) = table.into_table().unwrap().take_column("b").unwrap();
@@ -56,7 +56,7 @@ fn a_price_is_that_of_the_engine_and_k_may_be_left_out() {
     let cost = 0.05 * support(&json).len() as f64;
     let without = number(&json, "objective_without_penalty");
     assert_close(number(&json, "objective"), without + cost, 1e-9);
-    // So dear that nothing pays.
+    // At this price no feature is worthwhile.
     let none = sandbox.json(&format!("{FIT} --l0-penalty 1e6"));
     assert!(support(&none).is_empty());
     let free = sandbox.json(&format!("{FIT} -k 3 --l0-penalty 0"));
@@ -142,7 +142,7 @@ fn an_assumption_is_in_every_face_of_the_result() {
     );
     let page = String::from_utf8(sandbox.read("r.html")).unwrap();
     assert!(page.contains(&format!("proved optimal {words}")));
-    // A coefficient at the limit shows that the assumption shapes the model.
+    // A coefficient at the limit means that the assumption affects the model.
     assert!(
         json["warnings"].to_string().contains("assumed limit"),
         "{}",
@@ -150,7 +150,7 @@ fn an_assumption_is_in_every_face_of_the_result() {
     );
 }
 
-/// The lower hull of the best models of all sizes, by arithmetic of its own.
+/// The expected breakpoints are the lower hull of the best models of all sizes, computed here.
 #[test]
 fn the_path_over_prices_has_the_breakpoints_of_the_best_models_of_all_sizes() {
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! Searches that are complete and yet prove less than was asked: double precision is at its limit.
+//! Searches that are complete but prove less than was asked for, at the limit of double precision.
 
 use crate::common::{Sandbox, number};
 
@@ -15,7 +15,7 @@ const BADLY_SCALED: &str = "a,b,c,y\n\
 fn the_limit_of_double_precision_is_no_proof() {
     let sandbox = Sandbox::with("d.csv", BADLY_SCALED);
     let data = "d.csv --target y --no-intercept --no-standardize -k 2";
-    // Neither no gap nor one that is missed is reached.
+    // No gap is reached, neither zero nor one that is asked for.
     for options in ["", "--gap 1", "--top 2", "--method paper"] {
         let outcome = sandbox.run(&format!("fit {data} {options} --json"));
         assert_eq!(outcome.code, Some(4), "{options}: {outcome:?}");

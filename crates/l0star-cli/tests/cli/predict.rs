@@ -1,4 +1,4 @@
-//! `l0star predict`: a model on other data.
+//! `l0star predict`: applies a model to other data.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn generated() -> Sandbox {
     sandbox
 }
 
-/// Header and cells of CSV text.
+/// Returns the header and the cells of CSV text.
 fn cells(text: &str) -> (Vec<&str>, Vec<Vec<&str>>) {
     let mut lines = text.lines().map(|line| line.split(',').collect());
     (lines.next().unwrap(), lines.collect())
@@ -89,7 +89,7 @@ fn columns_are_found_by_name_in_every_format() {
     let sandbox = generated();
     let expected = predict(&sandbox, "m.json s.csv");
     let text = String::from_utf8(sandbox.read("s.csv")).unwrap();
-    // The same columns in another order, with one more.
+    // The same columns in another order, plus one more.
     let turned: Vec<String> = text
         .lines()
         .map(|line| {
@@ -271,7 +271,7 @@ fn labels_that_a_spreadsheet_would_run_are_neutralised_on_demand() {
         labels.dedup();
         labels
     };
-    // Written as they are they can be read back; a number is no formula.
+    // Labels written unchanged can be read back; a number is not a formula.
     assert_eq!(labels(""), ["\"-2\"", "=1+1"]);
     assert_eq!(labels("--safe-csv"), ["\"-2\"", "'=1+1"]);
     let words = ["--safe-csv is for CSV and TSV files", "'p.parquet'"];

@@ -1,4 +1,4 @@
-//! `fit --prices`: what each choice costs.
+//! `fit --prices`: the cost of each choice of features.
 
 use l0star::Checkpoint;
 use serde_json::Value;
@@ -128,7 +128,7 @@ fn limits_leave_intervals_that_hold_the_truth() {
         let is_early = stopped || json["status"] != "optimal";
         assert_eq!(outcome.code, Some(if is_early { 4 } else { 0 }), "{json}");
         for price in prices(&json) {
-            // What the same choice costs the best model; the model found may be a worse one, or choose otherwise.
+            // The known price is relative to the best model; the model found may be worse, or choose other features.
             let own = known(&price["feature"]);
             let (lower, upper) = (number(price, "cost_lower"), number(price, "cost_upper"));
             assert!(lower <= upper, "{limit}: {price}");
@@ -187,7 +187,7 @@ fn a_path_has_a_page_too() {
     );
 }
 
-/// Prices that take some searches.
+/// Generates data whose prices take some searches.
 fn searched() -> Sandbox {
     Sandbox::generated("ar -d 25 -k 5 -n 40 --rho 0.8 --snr 1 --out s.csv")
 }
@@ -205,7 +205,7 @@ fn same(found: &Value, truth: &Value) {
     }
 }
 
-/// Whether the checkpoint has prices.
+/// Whether the checkpoint contains prices.
 fn has_prices(sandbox: &Sandbox) -> bool {
     let checkpoint = Checkpoint::decode(&sandbox.read("c")).unwrap();
     format!("{checkpoint:?}").contains("prices: Some")
@@ -220,7 +220,7 @@ fn aborted_again_and_again_they_go_on() {
         let mut priced = 0;
         let (found, _) = aborted_again_and_again(&sandbox, &format!("{fit} --prices"), |_| {
             priced += usize::from(has_prices(&sandbox));
-            // The search is over, with or without prices, and its result loses nothing of them.
+            // The search is over. Resumed with or without prices, it loses none of the prices in the checkpoint.
             if priced == 3 {
                 let plain = sandbox.json(&format!("{fit} --resume c --node-limit 0"));
                 assert_eq!(plain["status"], "optimal");
@@ -265,7 +265,7 @@ fn they_may_be_asked_for_after_the_search() {
     let found = sandbox.json(&format!("{SEARCHED} --prices --resume c --threads 1"));
     assert_eq!(found["nodes"], search["nodes"]);
     same(&found, &truth);
-    // Over is over: nothing is searched for again.
+    // Finished prices are not searched for again.
     let again = format!("{SEARCHED} --prices --resume c --node-limit 0 --threads 1");
     same(&sandbox.json(&again), &truth);
 }
@@ -281,7 +281,7 @@ fn interrupted_they_are_written_as_far_as_they_are_known_and_go_on() {
     assert!(has_prices(&sandbox));
     let outcome = held.interrupted("INT");
     let stopped = outcome.json();
-    // The search was over, and of every price there is an interval.
+    // The search was over, so every price has an interval.
     assert_same_model(&stopped, &truth);
     assert_eq!(prices(&stopped).len(), prices(&truth).len());
     let room = 1e-9 * number(&truth, "objective");
@@ -297,7 +297,7 @@ fn interrupted_they_are_written_as_far_as_they_are_known_and_go_on() {
     assert_eq!(file["prices"], stopped["prices"]);
     assert_eq!(file["objective"], stopped["objective"]);
     assert_eq!(sandbox.files(), ["c", "m.json", "s.csv"]);
-    // Nothing of it is lost, and the search is not made again.
+    // No finished price is lost, and the search is not repeated.
     let found = sandbox.json(&format!("{priced} --resume c"));
     assert_eq!(found["nodes"], stopped["nodes"]);
     same(&found, &truth);

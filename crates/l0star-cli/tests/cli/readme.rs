@@ -1,12 +1,12 @@
-//! The README and the guide show what the command prints: every `$ l0star …` of them is run, in order, in a folder with the
-//! data of the project. What begins with `error:` or `warning:` was printed on standard error.
+//! The README and the guide show what the command prints: each of their `$ l0star …` lines is run, in order, in a
+//! folder with the project's data. Lines that begin with `error:` or `warning:` are compared with standard error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::Sandbox;
 
-/// A command and what the README shows below it.
+/// A command with the output that the document shows below it.
 struct Shown {
     command: String,
     output: String,
@@ -37,8 +37,7 @@ fn transcript(readme: &str) -> Vec<Shown> {
     shown
 }
 
-/// Whether two texts say the same: words letter for letter, numbers to six digits, whatever their lines. Times are any
-/// numbers.
+/// Compares two texts, ignoring line breaks: words must match exactly, numbers to six digits. Times may be any numbers.
 fn say_the_same(one: &str, other: &str) -> Result<(), String> {
     let words =
         |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
@@ -67,10 +66,10 @@ fn say_the_same(one: &str, other: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What makes a search repeatable: other threads, which join where it takes a moment longer, may look at other nodes.
+/// Option that makes a search repeatable: further threads join after a moment and may process other nodes.
 const ONE_THREAD: &str = " --threads 1";
 
-/// The command on one thread. Quotes are for a shell.
+/// Returns the command on one thread, without the quotes, which are for a shell.
 fn repeatable(arguments: &str) -> String {
     let arguments = arguments.replace('\'', "");
     let word = arguments.split_whitespace().next();
@@ -84,7 +83,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A folder with the data of the project.
+/// Creates a sandbox with the project's data.
 fn with_data() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("data")).unwrap();
@@ -96,7 +95,7 @@ fn with_data() -> Sandbox {
     sandbox
 }
 
-/// Runs what a document shows. Returns how many commands that were.
+/// Runs the commands that a document shows. Returns how many there were.
 fn replay(document: &str) -> usize {
     let text = fs::read_to_string(root().join(document)).unwrap();
     let sandbox = with_data();
@@ -117,9 +116,9 @@ fn replay(document: &str) -> usize {
         } else {
             &outcome.stdout
         };
-        // Where nothing is shown the output is left out.
+        // A document may omit the output.
         if !output.is_empty() {
-            // A model tells the command that made it.
+            // A model records the command that made it.
             let [printed, output] = [printed, &output].map(|text| {
                 let words: Vec<&str> = text.split_whitespace().collect();
                 words.join(" ").replace(ONE_THREAD, "")
@@ -131,7 +130,7 @@ fn replay(document: &str) -> usize {
     count
 }
 
-/// The pages below a folder, from the root.
+/// Returns the pages in a folder, as paths from the root.
 fn pages(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(folder)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -148,7 +147,7 @@ fn the_readme_shows_what_the_command_prints() {
     assert!(replay("README.md") > 0);
 }
 
-/// The commands of the README's table, `| to | run |`, in its order, for the data of the project.
+/// Returns the commands of the README's table, `| to | run |`, in order, for the project's data.
 fn table_of_commands(readme: &str) -> Vec<String> {
     let rows = readme.lines().skip_while(|line| *line != "| to | run |");
     let rows = rows.skip(2).take_while(|line| line.starts_with('|'));

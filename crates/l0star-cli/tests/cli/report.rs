@@ -1,10 +1,10 @@
-//! `fit --report`: one page that needs nothing else.
+//! `fit --report`: a self-contained page.
 
 use serde_json::Value;
 
 use crate::common::{Sandbox, number};
 
-/// The page, and the data of its charts.
+/// Returns the page and the data of its charts.
 fn page(sandbox: &Sandbox, options: &str) -> (String, Value) {
     let outcome = sandbox.run(&format!("fit {options} --report page.html --quiet"));
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
@@ -99,7 +99,7 @@ fn the_search_is_drawn_when_there_was_one() {
 
 #[test]
 fn bars_are_what_a_standard_deviation_does() {
-    // The column with the larger coefficient hardly varies.
+    // The column with the larger coefficient varies little.
     let rows = (0..40).map(|i| {
         let (a, b) = (f64::from(i), 1e-3 * f64::from(i * 7 % 40));
         format!("{a},{b},{}\n", a + 100.0 * b)

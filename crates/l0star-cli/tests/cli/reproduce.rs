@@ -1,10 +1,10 @@
-//! `l0star reproduce`: the paper's statements on a few instances, and results that a later run goes on from.
+//! `l0star reproduce`: the paper's statements on a few instances, and results from which a later run continues.
 
 use std::collections::HashMap;
 
 use crate::common::Sandbox;
 
-/// A row of a CSV file, by the names of its columns.
+/// A row of a CSV file, by column name.
 type Row = HashMap<String, String>;
 
 fn rows(sandbox: &Sandbox, name: &str) -> Vec<Row> {
@@ -34,7 +34,7 @@ fn same_instance(one: &Row, two: &Row) -> bool {
         .all(|column| one[*column] == two[*column])
 }
 
-/// The exact searches find the same objective, and nobody a lower one.
+/// Asserts that the exact searches find the same objective and that no method finds a lower one.
 fn nobody_beats_the_exact_searches(rows: &[Row]) {
     let exact = rows.iter().filter(|row| row["method"] == "BFS (paper)");
     let mut compared = 0;
@@ -132,7 +132,7 @@ fn a_second_run_keeps_what_is_there() {
     assert_ne!(run("--search-time-limit 7s --restart"), first);
 }
 
-/// What the page and the figures say is a function of the results: on another day they are the same.
+/// The page and the figures depend only on the results, so they are the same on another day.
 #[test]
 fn the_same_results_make_the_same_page() {
     let sandbox = Sandbox::new();
@@ -184,7 +184,7 @@ fn a_run_that_is_cut_off_is_marked_and_counts() {
     let page = String::from_utf8(sandbox.read("reproduce.md")).unwrap();
     assert!(page.contains("(1 cut off)"));
 
-    // The page of a later run has what was run before.
+    // The page of a later run includes the earlier experiments.
     let outcome =
         sandbox.run("reproduce real --instances 1 --out . --search-time-limit 0s --threads 1");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");

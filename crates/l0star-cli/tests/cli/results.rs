@@ -1,4 +1,4 @@
-//! What a fit says: the JSON object, the file, the table.
+//! The output of a fit: the JSON object, the file, the table.
 
 use serde_json::Value;
 
@@ -205,7 +205,7 @@ fn the_table_says_what_is_proved() {
     for word in ["objective", "lower bound", "gap", "node", "seconds", "█"] {
         assert!(exact.contains(word), "{word}: {exact}");
     }
-    // How the search went is small print, behind the model.
+    // The summary of the search is small print after the model.
     let last = exact.lines().rev().nth(2).unwrap();
     assert!(last.trim_start().starts_with("(intercept)"), "{exact}");
     assert!(!table("--no-intercept").contains("(intercept)"));
@@ -236,7 +236,7 @@ fn names_are_whole_where_no_terminal_is_too_narrow() {
 fn tables_with_wide_characters_align() {
     let text = "身長,年齢指数,w,y\n1,2,3,3\n2,1,5,5\n4,3,1,8\n3,5,2,7\n5,5,4,1\n6,1,2,2\n";
     let sandbox = Sandbox::with("d.csv", text);
-    // Where a column of numbers begins after the names, in columns of a terminal.
+    // Returns where the numbers after the names begin, in columns of a terminal.
     let ends = |table: &str, names: &[&str]| -> Vec<usize> {
         let line = |name: &&str| {
             let found = table.lines().find(|line| line.contains(*name));
@@ -255,7 +255,7 @@ fn tables_with_wide_characters_align() {
 
 #[test]
 fn the_effect_of_a_standard_deviation_goes_with_every_coefficient() {
-    // Weighted: by hand, the deviation of a over (1, 2, 4, 3) with the weights (1, 1, 2, 0) is √(27/16).
+    // With weights; by hand, the deviation of a over (1, 2, 4, 3) with the weights (1, 1, 2, 0) is √(27/16).
     let text = "a,b,w,y\n1,20,1,3\n2,10,1,5\n4,30,2,8\n3,5000,0,7\n";
     let sandbox = Sandbox::with("d.csv", text);
     for options in ["", "--standardize"] {

@@ -1,4 +1,4 @@
-//! `--include`, `--bounds`, `--group` and the others: what the engine gives for the same problem, and what is refused.
+//! `--include`, `--bounds`, `--group` and other constraints: results as from the engine, and refused options.
 
 use l0star::problem::Builder;
 use l0star::{Design, Problem, Settings, Solution};
@@ -15,7 +15,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// The same data in the engine.
+/// Returns a builder of the same problem in the engine.
 fn builder(sandbox: &Sandbox) -> Builder {
     let table = l0star_data::load(sandbox.path("s.csv")).unwrap();
     let (features, response) = table.into_table().unwrap().take_column("b").unwrap();
@@ -28,7 +28,7 @@ fn solve(builder: Builder) -> Solution {
     l0star::solve(&builder.build().unwrap(), &Settings::default()).unwrap()
 }
 
-/// That the command gives what the engine gives.
+/// Asserts that the command gives the same result as the engine.
 fn assert_same(json: &Value, expected: &Solution) {
     assert_eq!(json["status"], "optimal");
     assert_close(number(json, "objective"), expected.objective, 1e-9);
@@ -77,7 +77,7 @@ fn every_rule_is_that_of_the_engine() {
         let json = sandbox.json(&format!("{FIT} {options}"));
         let expected = solve(rule(builder(&sandbox)));
         assert_same(&json, &expected);
-        // A rule that changed nothing would be no test.
+        // A constraint that changed nothing would test nothing.
         assert_ne!(
             expected.objective,
             plain(number(&json, "k") as usize),
@@ -126,7 +126,7 @@ fn bounds_are_those_of_the_data_with_standardize() {
     let bounded = sandbox.json(&format!("{fit} --include {name} --bounds {name}={range}"));
     assert_eq!(bounded["coefficients"][&name].as_f64(), Some(bound));
     assert!(number(&bounded, "objective") > number(&free, "objective"));
-    // A bound that the free coefficient keeps changes nothing.
+    // A bound that the free coefficient satisfies changes nothing.
     let loose = format!(
         "{fit} --bounds {name}={}:{}",
         -2.0 * value.abs(),
@@ -161,7 +161,7 @@ fn heredity_keeps_products_with_their_factors() {
     }
     let json = sandbox.json(&format!("{fit} -k 3 --include x1:x2"));
     assert_eq!(support(&json), ["x1", "x2", "x1:x2"]);
-    // Without a factor there is no product.
+    // Without one of its factors a product is excluded.
     let json = sandbox.json(&format!("{fit} -k 9 --exclude x1"));
     assert!(
         support(&json).iter().all(|name| !name.contains("x1")),
@@ -185,7 +185,7 @@ fn a_path_starts_with_what_is_included() {
         .iter()
         .map(|row| row["k"].as_u64().unwrap())
         .collect();
-    // Two columns are one feature, so there are five.
+    // Two columns form one feature, so there are five features.
     assert_eq!(sizes, [2, 3, 4, 5]);
     for row in json["path"].as_array().unwrap() {
         assert!(support(row).ends_with(&["x5", "x6"]), "{row}");

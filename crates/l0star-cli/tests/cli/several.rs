@@ -50,7 +50,7 @@ fn a_fit_is_proved_and_every_response_is_predicted() {
             assert!((own - expected).abs() < 1e-12);
             assert!((truth[row] - own - residual[row]).abs() < 1e-12);
         }
-        // R² of each response is that of its predictions.
+        // The R² of each response follows from its predictions.
         let mean = truth.iter().sum::<f64>() / truth.len() as f64;
         let rest: f64 = residual.iter().map(|r| r * r).sum();
         let all: f64 = truth.iter().map(|b| (b - mean).powi(2)).sum();
@@ -74,7 +74,7 @@ fn a_fit_is_proved_and_every_response_is_predicted() {
     assert!(sandbox.run("explain m.json --table").stdout.contains("b2"));
 }
 
-/// One response has the model of a fit by itself, and units of responses do not matter.
+/// With all features in, each response has the model of its own fit, whatever the units.
 #[test]
 fn the_model_of_one_response_is_that_of_its_own_fit() {
     let sandbox = sandbox();
@@ -169,7 +169,7 @@ fn what_is_for_one_target_is_refused() {
     );
 }
 
-/// Scores are means over the responses: those of each by itself, where all features are in.
+/// Scores are means over the responses; with all features in, those of each response are as in its own run.
 #[test]
 fn cross_validation_scores_the_mean_over_responses() {
     let sandbox = sandbox();
@@ -256,7 +256,7 @@ fn a_query_has_a_column_for_each_response() {
     );
 }
 
-/// Offsets are taken off the responses, and added to predictions.
+/// Offsets are subtracted from the responses and added to predictions.
 #[test]
 fn each_response_has_its_offset() {
     let sandbox = sandbox();
@@ -317,7 +317,7 @@ fn each_response_has_its_offset() {
     sandbox.json(&format!("fit {line} --holdout 25% --json"));
 }
 
-/// Coefficients without the ridge and their errors are those of each response by itself.
+/// Coefficients without the ridge and their standard errors are those of each response's own fit.
 #[test]
 fn standard_errors_are_those_of_each_response() {
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! `l0star stability`: the best model of every resample, and what they say together.
+//! `l0star stability`: the best model of every resample, and their summary.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ fn shares_and_models_add_up_and_do_not_depend_on_threads() {
         .map(|model| model["count"].as_u64().unwrap())
         .sum();
     assert_eq!(won, 40);
-    // The rest of the object is the fit of all rows.
+    // The rest of the object is the fit to all rows.
     let fit = sandbox.json(&format!(
         "fit {DATA} --target target -k 4 --json --threads 1"
     ));
@@ -75,7 +75,7 @@ fn a_run_that_is_killed_goes_on_from_its_file() {
             "{field}"
         );
     }
-    // More of them, of which the first are known.
+    // A run with more resamples, the first of which are known.
     let more = sandbox.json(
         &options
             .replace("12", "20")
@@ -141,7 +141,7 @@ fn labels_texts_and_the_files() {
     assert!(page.contains("half-samples") && page.contains("\"together\""));
     let predicted = sandbox.run("predict m.json c.csv");
     assert_eq!(predicted.code, Some(0), "{predicted:?}");
-    // A column of text is one feature.
+    // A text column is one feature.
     let model: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
     for (name, _) in shares(&model) {
         assert!(!name.contains('='), "{name}");

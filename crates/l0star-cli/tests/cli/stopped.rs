@@ -1,8 +1,7 @@
-//! What the tests of stopped commands share: data, commands that stop at one of their checkpoints, damaged checkpoints.
+//! Shared parts of the tests of stopped commands: data, commands that stop at a checkpoint, damaged checkpoints.
 //!
-//! No test waits for a time to pass or looks whether something has happened by now. A command that is to be killed kills
-//! itself at a checkpoint with a certain number, and one that is to be interrupted waits there and says so:
-//! `src/fault.rs`.
+//! No test waits for a period of time or polls whether something has happened. A command to be killed kills itself at
+//! the checkpoint with a given number, and one to be interrupted waits there and says so: see `src/fault.rs`.
 
 #[cfg(unix)]
 use std::io::{BufRead, BufReader, Read};
@@ -15,12 +14,12 @@ use crate::common::{Outcome, Sandbox, assert_close, number, support};
 
 const FAULT: &str = "L0STAR_TEST_FAULT";
 
-/// Data in `s.csv` for searches of some hundred nodes.
+/// Generates data in `s.csv` for searches of some hundred nodes.
 pub fn small() -> Sandbox {
     Sandbox::generated("ar -d 20 -k 4 -n 25 --rho 0.9 --snr 1 --out s.csv")
 }
 
-/// Data in `s.csv`, and the checkpoint in `c` of a command that a limit of nodes has stopped.
+/// Generates data in `s.csv`, and leaves in `c` the checkpoint of a command that a node limit stopped.
 pub fn stopped(command: &str, nodes: u64) -> Sandbox {
     let sandbox = Sandbox::generated("ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
     let outcome = sandbox.run(&format!("{command} --checkpoint c --node-limit {nodes}"));
@@ -28,7 +27,7 @@ pub fn stopped(command: &str, nodes: u64) -> Sandbox {
     sandbox
 }
 
-/// With a checkpoint in `c` at every opportunity, from which the command resumes if it is there.
+/// Adds options to keep a checkpoint in `c` at every opportunity; the command resumes from it if it exists.
 pub fn kept(sandbox: &Sandbox, command: &str) -> String {
     let source = if sandbox.path("c").exists() {
         "--resume"
@@ -38,22 +37,23 @@ pub fn kept(sandbox: &Sandbox, command: &str) -> String {
     format!("{command} {source} c --checkpoint-every 0s")
 }
 
-/// Runs a command that aborts at a checkpoint, `after 3` or `within 3`; one that has fewer ends by itself, solved.
+/// Runs a command that aborts at a checkpoint (`after 3`, `within 3`). If it has fewer, it must end solved.
 pub fn aborted(sandbox: &Sandbox, command: &str, place: &str) -> Option<Outcome> {
     let mut command = sandbox.command(&kept(sandbox, command));
     let output = command.env(FAULT, format!("abort {place}")).output();
     let outcome: Outcome = output.expect("start the command").into();
     match outcome.code {
         Some(0) => return Some(outcome),
-        // An abort is no exit code of the command.
+        // An aborted process has no exit code of the command.
         Some(1..=255) => panic!("{outcome:?}"),
         _ => assert_eq!(outcome.stdout, "", "{outcome:?}"),
     }
     None
 }
 
-/// Aborts a command at its first checkpoint, the one that resumes at its second, and so on, until one ends by itself:
-/// what that prints, and how many were aborted. `look` sees what each has left.
+/// Aborts a command at its first checkpoint, its continuation at the second, and so on, until one finishes.
+///
+/// Returns the output of the last, and how many were aborted. `look` is called after each abort.
 pub fn aborted_again_and_again(
     sandbox: &Sandbox,
     command: &str,
@@ -61,11 +61,11 @@ pub fn aborted_again_and_again(
 ) -> (Value, usize) {
     let files = sandbox.files().len();
     for number in 1.. {
-        // Every other one aborts in the middle of writing.
+        // Every other run aborts in the middle of writing.
         let place = ["within", "after"][number % 2];
         match aborted(sandbox, command, &format!("{place} {number}")) {
             Some(outcome) => {
-                // What the others have left half-written is gone.
+                // The half-written files of the aborted runs have been removed.
                 assert_eq!(sandbox.files().len(), files + 1, "{:?}", sandbox.files());
                 return (outcome.json(), number - 1);
             }
@@ -79,7 +79,7 @@ pub fn aborted_again_and_again(
     unreachable!("a command has only so many checkpoints");
 }
 
-/// A command, and what it says on standard error.
+/// A running command whose standard error can be read.
 #[cfg(unix)]
 pub struct Listened {
     pub child: Child,
@@ -92,8 +92,8 @@ impl Listened {
         Self::start_with(sandbox, arguments, "")
     }
 
-    /// Starts a command with a checkpoint in `c` that waits there for a signal, `hold after 3` or `hang within 3`;
-    /// returns when it does.
+    /// Starts a command with a checkpoint in `c` that waits there for a signal (`hold after 3`, `hang within 3`).
+    /// Returns once it waits.
     pub fn held(sandbox: &Sandbox, command: &str, fault: &str) -> Self {
         let mut held = Self::start_with(sandbox, &kept(sandbox, command), fault);
         assert_eq!(held.line(), "held\n", "{fault}");
@@ -122,14 +122,14 @@ impl Listened {
         crate::common::signal(&self.child, name);
     }
 
-    /// Waits for the end; standard error is what has not been read of it.
+    /// Waits for the command to end; the outcome has the unread rest of standard error.
     pub fn end(mut self) -> Outcome {
         let mut outcome: Outcome = self.child.wait_with_output().unwrap().into();
         self.stderr.read_to_string(&mut outcome.stderr).unwrap();
         outcome
     }
 
-    /// Sends a signal to a command that waits for one; it ends as one that was interrupted.
+    /// Sends a signal to a command that waits for one; it must end as interrupted.
     pub fn interrupted(self, name: &str) -> Outcome {
         self.signal(name);
         let outcome = self.end();
@@ -138,7 +138,7 @@ impl Listened {
     }
 }
 
-/// Asserts that a model that is proved to be the best is the one that was found without a stop.
+/// Asserts that a proved model is the one found without a stop.
 pub fn assert_same_model(found: &Value, truth: &Value) {
     assert_eq!(found["status"], "optimal");
     assert_eq!(support(found), support(truth));
@@ -147,7 +147,7 @@ pub fn assert_same_model(found: &Value, truth: &Value) {
     assert!(number(found, "lower_bound") <= objective);
 }
 
-/// Changed bits, missing ends, and what is no checkpoint at all: each is refused as `--resume`, and left as it is.
+/// Asserts that changed bits, truncated files and other files are refused by `--resume`, and are left unchanged.
 pub fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {
@@ -171,7 +171,7 @@ pub fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     refused(b"a,b\n1,2\n", "a table");
 }
 
-/// `o.csv` is `s.csv` but for one digit of one number.
+/// Writes `o.csv`, which differs from `s.csv` in one digit of one number.
 pub fn write_other_data(sandbox: &Sandbox) {
     let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
     let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::common::{Outcome, Sandbox, assert_close, number, support, without_seconds};
 
-/// An instance that takes far longer than any test would wait.
+/// Generates an instance that takes far longer than any test would wait.
 fn hard() -> Sandbox {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run("generate huber -d 200 -k 20 -n 100 --out h.csv");
@@ -22,7 +22,7 @@ fn stopped(outcome: &Outcome, code: i32, status: &str) {
     assert_eq!(number(&json, "gap"), objective - bound);
 }
 
-/// Leaves a checkpoint in `c` with a model of the search: the next one has a model however soon it is stopped.
+/// Leaves a checkpoint in `c` with a model, so that the next search has one however soon it is stopped.
 fn begin(sandbox: &Sandbox, fit: &str) {
     let outcome = sandbox.run(&format!("{fit} --node-limit 3 --checkpoint c"));
     assert_eq!(outcome.code, Some(4), "{outcome:?}");
@@ -32,7 +32,7 @@ fn begin(sandbox: &Sandbox, fit: &str) {
 fn a_time_limit() {
     let sandbox = hard();
     begin(&sandbox, FIT);
-    // The search takes far longer than either.
+    // The search takes far longer than either limit.
     for limit in ["0", "50ms"] {
         let arguments = format!("{FIT} --resume c --time-limit {limit} --json --out m.json");
         let outcome = sandbox.run(&arguments);
@@ -61,14 +61,14 @@ fn a_node_limit() {
 #[test]
 fn a_memory_limit() {
     let sandbox = hard();
-    // The default plunges when memory is short; a limit below the size of a single node stops it too.
+    // The default method dives when memory is short; a limit below the size of a single node stops it as well.
     for (method, limit) in [("best-first", "100"), ("paper", "50KB")] {
         let arguments = format!("{FIT} --method {method} --memory-limit {limit} --json");
         stopped(&sandbox.run(&arguments), 4, "memory_limit");
     }
 }
 
-/// One that takes minutes, and thousands of nodes a second.
+/// Generates an instance that takes minutes, at thousands of nodes per second.
 fn long() -> Sandbox {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run("generate ar -d 50 -k 10 -n 40 --rho 0.7 --snr 1 --out a.csv");
@@ -91,8 +91,8 @@ fn limits_hold_for_any_number_of_threads() {
         stopped(&outcome, 4, "time_limit");
         let outcome = sandbox.run(&format!("{fit} --memory-limit 10KB"));
         stopped(&outcome, 4, "memory_limit");
-        // Short of memory the search goes on, with fewer nodes open. Every thread holds the frames of a path of its own:
-        // how many are alive at once depends on when the threads run, so there is room for each of them.
+        // When memory is short, the search continues with fewer open nodes. Every thread holds the frames of its own
+        // path. How many are alive at once depends on scheduling, so there is room for each of them.
         let (memory, nodes) = (400 * threads, 2000 * threads);
         let limits = format!("--memory-limit {memory}KB --node-limit {nodes}");
         let outcome = sandbox.run(&format!("{fit} {limits}"));
@@ -198,7 +198,7 @@ mod signals {
     #[test]
     fn a_second_signal_does_not_wait_for_a_search_that_is_still_stopping() {
         for signal in ["INT", "TERM"] {
-            // Half of a checkpoint is there, or all of it, and the search does not go on when it is asked to stop.
+            // All or half of a checkpoint is written, and the search hangs there when it is asked to stop.
             for (place, left) in [("within", &["h.csv"][..]), ("after", &["c", "h.csv"])] {
                 let sandbox = hard();
                 let fit = format!("{FIT} --out m.json");
@@ -217,13 +217,13 @@ mod signals {
     fn a_second_signal_leaves_what_has_been_written() {
         for signal in ["INT", "TERM"] {
             let sandbox = hard();
-            // Names that are so long that a result is longer than a pipe holds.
+            // With names this long, a result does not fit in a pipe.
             let table = String::from_utf8(sandbox.read("h.csv")).unwrap();
             let (names, rows) = table.split_once('\n').unwrap();
             let long = names.replace(',', &format!("{},", "x".repeat(4000)));
             sandbox.write("h.csv", format!("{long}\n{rows}"));
             begin(&sandbox, FIT);
-            // The search stops at the first signal and its files are written; then it waits for its reader.
+            // At the first signal the search stops and writes its files; then it blocks until its output is read.
             let fit = format!("{FIT} --json --out m.json");
             let mut held = Listened::held(&sandbox, &fit, "hold after 1");
             held.signal(signal);
@@ -239,12 +239,12 @@ mod signals {
         }
     }
 
-    /// The search takes far longer than any test would wait: it ends because of the signal.
+    /// Asserts that a signal ends a search that takes far longer than any test would wait.
     fn interrupted_by(signal: &str, method: &str) {
         let sandbox = hard();
         let fit = format!("{FIT} --method {method} --json --log");
         let mut listened = Listened::start(&sandbox, &fit);
-        // Whoever logs has been ready for signals before.
+        // The log starts after the signal handler is installed.
         assert!(listened.line().contains("lower bound"));
         let outcome = listened.interrupted(signal);
         let json: Value = serde_json::from_str(&outcome.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! `l0star convert`, and what is done with the column stores that it writes.
+//! `l0star convert`, and uses of the column stores that it writes.
 
 use std::fmt::Write;
 use std::fs;
@@ -42,7 +42,7 @@ fn sandbox() -> Sandbox {
 
 const READ: &str = "--drop id --dates days --impute mean";
 
-/// What must not depend on where the columns lie.
+/// Asserts equality of what must not depend on where the columns are stored.
 fn same(one: &Value, other: &Value) {
     assert_eq!(one["status"], other["status"]);
     assert_eq!(one["support"], other["support"]);
@@ -108,13 +108,13 @@ fn what_the_store_knows_reaches_the_model() {
     sandbox.json(&format!(
         "convert all.csv all.l0d --target died {READ} --json"
     ));
-    // The target is known, and so are its labels.
+    // The store knows the target and its labels.
     let fit = "--drop count,y -k 3 --loss logistic --exclude city=Bonn --out";
     let done = sandbox.run(&format!("fit all.l0d {fit} model.json"));
     assert_eq!(done.code, Some(0), "{done:?}");
     let model: Value = serde_json::from_slice(&sandbox.read("model.json")).unwrap();
     assert_eq!(model["labels"], serde_json::json!(["no", "yes"]));
-    // The model predicts rows as they are, with text, dates and gaps.
+    // The model predicts raw rows, with text, dates and gaps.
     let predicted = sandbox.run("predict model.json two.csv --out scores.csv");
     assert_eq!(predicted.code, Some(0), "{predicted:?}");
     assert_eq!(
@@ -156,7 +156,7 @@ fn paths_folds_and_resamples_are_those_of_the_rows() {
             assert_eq!(supports(&store), supports(&rows), "{command} {field}");
         }
     }
-    // As a file like any other.
+    // Other commands read the store like any other file.
     let seen = sandbox.json("inspect all.l0d --json");
     assert_eq!(seen["rows"], 588);
     let sums = sandbox.json("moments all.l0d --target y --out all.l0m --json");
@@ -191,13 +191,13 @@ fn single_precision_is_that_of_the_numbers_as_stored() {
         (&single["status"], &single["support"]),
         (&double["status"], &double["support"])
     );
-    // a is about 10,000 with three decimals in single precision.
+    // The values of a are about 10,000, with three decimals in single precision.
     let [one, other] = [&single, &double].map(|json| number(json, "objective"));
     assert!(
         (one - other).abs() < 1e-2 * other && one != other,
         "{one} {other}"
     );
-    // What is stored is fitted to the last bit: doubles of the same numbers give the same.
+    // The fit uses exactly the stored numbers: doubles of the same numbers give the same result.
     sandbox.json("convert single.l0d again.l0d --json");
     let again = sandbox.json("fit again.l0d --target y -k 1 --loss huber --json");
     same(&single, &again);
@@ -291,12 +291,12 @@ fn damage_is_refused() {
     }
 }
 
-/// A matrix of four times the memory that a process may have: it is converted, fitted and cross-validated, where reading it into memory is
-/// refused by the system.
+/// Converts, fits and cross-validates a matrix of four times the memory that the process may use. Reading it into
+/// memory would fail.
 #[cfg(target_os = "linux")]
 #[test]
 fn data_of_four_times_the_memory_are_fitted() {
-    /// Kilobytes of memory that is written to: heaps and stacks, not maps of files.
+    /// Kilobytes of writable memory, heaps and stacks; mapped files do not count.
     const MEMORY: usize = 40 * 1024;
     let (rows, columns) = (41_000, 512);
     assert!(rows * columns * 8 >= 4 * MEMORY * 1024);
@@ -325,7 +325,7 @@ fn data_of_four_times_the_memory_are_fitted() {
     assert_eq!(validated.json()["k"], 2);
 }
 
-/// Columns of noise, and labels that two of them explain, nearly.
+/// Writes columns of noise, and labels that two of them almost determine.
 fn large(sandbox: &Sandbox, rows: usize, columns: usize) {
     let mut state = 1_u64;
     let mut draw = || {

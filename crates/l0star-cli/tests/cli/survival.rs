@@ -15,7 +15,7 @@ fn number(value: &Value, place: &str) -> f64 {
     found.unwrap_or_else(|| panic!("{place}: {value}"))
 }
 
-/// The columns of a CSV file, by name.
+/// Returns a column of a CSV file by name.
 fn column(text: &str, name: &str) -> Vec<f64> {
     let mut lines = text.lines();
     let at = lines.next().unwrap().split(',').position(|own| own == name);
@@ -25,7 +25,7 @@ fn column(text: &str, name: &str) -> Vec<f64> {
         .collect()
 }
 
-/// In one line.
+/// Joins the words of a text into one line.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -58,7 +58,7 @@ fn a_fit_is_proved_and_its_predictions_are_hazards() {
     for (ratio, score) in column(&out, "hazard_ratio").iter().zip(&scores) {
         assert!((ratio / (score - mean).exp() - 1.0).abs() < 1e-12);
     }
-    // Breslow's estimator: all times differ.
+    // Breslow's estimator; no two times are equal.
     let hazard: f64 = (0..times.len())
         .filter(|i| events[*i] == 1.0 && times[*i] <= 0.5)
         .map(|i| {
@@ -70,7 +70,7 @@ fn a_fit_is_proved_and_its_predictions_are_hazards() {
         let expected = (-hazard * (score - mean).exp()).exp();
         assert!((survival - expected).abs() < 1e-12, "{survival} {expected}");
     }
-    // Measures by their definitions.
+    // The measures by their definitions.
     let (mut right, mut pairs, mut loss, mut null) = (0.0, 0.0, 0.0, 0.0);
     for i in (0..times.len()).filter(|i| events[*i] == 1.0) {
         for j in (0..times.len()).filter(|j| times[*j] > times[i]) {
@@ -172,7 +172,7 @@ fn lists_prices_groups_and_checkpoints_go_with_times() {
     assert_ne!(other.code, Some(0), "{other:?}");
 }
 
-/// Strata and events in words, entry times, ties.
+/// Strata and events given as text, entry times, ties.
 #[test]
 fn strata_entries_and_values_of_events() {
     let mut rows = "x,z,site,since,days,status\n".to_owned();
@@ -209,7 +209,7 @@ fn strata_entries_and_values_of_events() {
             .iter()
             .all(|s| (0.0..=1.0).contains(s))
     );
-    // Without a time the strata are not needed.
+    // Without `--horizon` the strata are not needed.
     sandbox.write("new.csv", "x\n1\n2\n");
     let out = sandbox.run("predict m.json new.csv").stdout;
     assert_eq!(column(&out, "score").len(), 2);

@@ -1,10 +1,10 @@
-//! Columns of text among the features: indicators of their levels, in the fit and in predictions.
+//! Text columns as features: indicators of their categories, in the fit and in predictions.
 
 use serde_json::{Value, json};
 
 use crate::common::{Sandbox, assert_close, number, support};
 
-/// Four cities, two of them in few rows, two sexes, and a number.
+/// Returns rows with five cities, two of them rare, two sexes, and a number.
 fn rows() -> Vec<(f64, &'static str, &'static str, f64)> {
     let cities = ["Rome", "Paris", "Oslo"];
     let mut rows = Vec::new();
@@ -34,7 +34,7 @@ fn csv(rows: &[(f64, &str, &str, f64)]) -> String {
     "a,city,sex,y\n".to_owned() + &rows.iter().map(line).collect::<String>()
 }
 
-/// The same with indicators made by hand.
+/// Returns the rows with indicators made by hand.
 fn by_hand(rows: &[(f64, &str, &str, f64)]) -> String {
     let mut text = "a,Oslo,Paris,Rome,other,m,y\n".to_owned();
     for (a, city, sex, y) in rows {
@@ -111,7 +111,7 @@ fn predictions_know_the_levels() {
     assert_eq!(other[0]["others"], json!(["Bern", "Lima"]));
     assert_eq!(other[0]["column"], "city");
 
-    // A city never seen is another one; a sex never seen is none.
+    // An unseen city counts as `(other)`; an unseen sex matches no category.
     sandbox.write(
         "new.csv",
         "a,city,sex\n1,Lima,m\n1,Kyoto,m\n1,Rome,f\n1,Rome,x\n1,Oslo,y\n",

@@ -1,10 +1,10 @@
-//! The answer does not depend on units, and columns that say the same are named.
+//! The answer does not depend on units, and interchangeable columns are named.
 
 use serde_json::Value;
 
 use crate::common::Sandbox;
 
-/// The bundled data with one column, or the response, multiplied.
+/// Returns the diabetes data with one column, or the response, multiplied by a factor.
 fn diabetes(column: &str, factor: f64) -> String {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/diabetes.csv");
     let text = std::fs::read_to_string(data).unwrap();
@@ -74,7 +74,7 @@ fn the_delta_of_huber_is_found_in_the_data_and_told() {
         fit(&diabetes("target", factor), &options)["huber_delta"].as_f64()
     };
     let found = of(1.0, "").unwrap();
-    // 1.345 deviations of what three features leave of the response.
+    // The value is 1.345 times the deviation of the residuals of a model with three features.
     assert!((50.0..100.0).contains(&found), "{found}");
     assert_eq!(of(256.0, ""), Some(256.0 * found));
     assert_eq!(of(1.0, "--huber-delta auto"), Some(found));
@@ -123,7 +123,7 @@ fn what_could_stand_for_a_chosen_feature_is_named() {
     assert!(sandbox.run("explain m.json").stdout.contains(sentence));
     let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
     assert!(page.contains("&#39;fahrenheit&#39; could stand for &#39;celsius&#39;"));
-    // Without a scale, the ridge tells them apart.
+    // Without standardisation, the ridge distinguishes them.
     let json = sandbox.json("fit d.csv --target y -k 1 --json --no-standardize");
     assert_eq!(json["support"], serde_json::json!(["fahrenheit"]));
     assert_eq!(json.get("twins"), None);

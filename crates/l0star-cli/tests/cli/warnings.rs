@@ -1,4 +1,4 @@
-//! What a fit says of data that it can use but should not be trusted with.
+//! Warnings about data that a fit can use but that make its result doubtful.
 
 use crate::common::Sandbox;
 

@@ -1,4 +1,4 @@
-//! What is said of Parquet and Arrow files without the feature `parquet`.
+//! Errors for Parquet and Arrow files in builds without the feature `parquet`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Batches of Arrow arrays to columns of numbers and text.
+//! Converts batches of Arrow arrays to columns of numbers and text.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use crate::caps::{Allowance, TooLarge};
 use crate::column::{Dictionary, RawColumn};
 
-/// How a missing cell is spelt.
+/// Text that stands for a missing cell.
 const NULL: &str = "null";
 
-/// The columns as far as they are read.
+/// The columns read so far.
 pub(super) struct Columns {
     names: Vec<String>,
     columns: Vec<Column>,
@@ -27,7 +27,7 @@ enum Column {
 }
 
 impl Columns {
-    /// No rows yet; cells and texts are counted against the allowance.
+    /// Creates columns without rows; cells and texts are counted against the allowance.
     pub(super) fn new(schema: &Schema, allowance: Allowance) -> Columns {
         let column = |field: &Arc<Field>| {
             if is_number(field.data_type()) {
@@ -100,7 +100,7 @@ fn is_number(data_type: &DataType) -> bool {
     }
 }
 
-/// As many numbers as the array has rows, `NaN` for a null.
+/// Appends one number per row of the array, `NaN` for a null.
 fn append_numbers(out: &mut Vec<f64>, array: &ArrayRef) {
     macro_rules! cast {
         ($kind:ty) => {
@@ -115,7 +115,7 @@ fn append_numbers(out: &mut Vec<f64>, array: &ArrayRef) {
     macro_rules! decimal {
         ($kind:ty) => {{
             let array = array.as_primitive::<$kind>();
-            // Through its digits, so that it is rounded once.
+            // Parsed from its digits, so that it is rounded only once.
             out.extend((0..array.len()).map(|i| {
                 if array.is_null(i) {
                     f64::NAN
@@ -156,7 +156,7 @@ fn append_numbers(out: &mut Vec<f64>, array: &ArrayRef) {
     }
 }
 
-/// The position of each row's value in a dictionary, nothing for a null.
+/// Returns the position of each row's value in a dictionary, `None` for a null.
 fn keys(array: &ArrayRef) -> impl Iterator<Item = Option<usize>> {
     let dictionary = array.as_any_dictionary();
     let keys = if dictionary.values().is_empty() {

@@ -1,19 +1,19 @@
-//! What is wrong with a Parquet or Arrow file.
+//! Errors in a Parquet or Arrow file.
 
 use std::io;
 
 use crate::caps::TooLarge;
 
-/// What is wrong with a file.
+/// An error in a file.
 pub(super) enum Fault {
-    /// It contradicts its format, or itself.
+    /// The file contradicts its format, or itself.
     Damaged(String),
-    /// It may be right, and is too much.
+    /// The file may be valid, but is too large.
     TooLarge(TooLarge),
 }
 
 impl Fault {
-    /// What a reader says of a file that it cannot read.
+    /// Wraps what a reader says about a file that it cannot read.
     pub(super) fn damaged(reason: impl ToString) -> Fault {
         Fault::Damaged(reason.to_string())
     }

@@ -1,7 +1,8 @@
-//! Arrow IPC: the lengths in the metadata, compared with the file before anything is decoded.
+//! Arrow IPC: compares the lengths in the metadata with the file before anything is decoded.
 //!
-//! A file is messages, each with its metadata and a body of buffers. With compression, every buffer starts with the
-//! length that it unpacks to, eight bytes that the decoder would allocate whatever they say.
+//! A file is a sequence of messages, each with its metadata and a body of buffers. With compression,
+//! every buffer starts with its unpacked length in eight bytes. The decoder would allocate that
+//! length without checking it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -12,9 +13,9 @@ use super::fault::Fault;
 use crate::caps::{Allowance, DENSEST};
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Bytes of the length that a compressed buffer starts with.
+/// Bytes of the length prefix of a compressed buffer.
 const PREFIX: u64 = 8;
-/// The length of the footer and the magic word, which end a file.
+/// Bytes of the footer's length and the magic word, which end a file.
 const TAIL: u64 = 10;
 
 /// Checks every message that the footer names.
@@ -84,7 +85,7 @@ pub(super) fn check_stream(mut stream: impl Read, mut allowance: Allowance) -> R
     }
 }
 
-/// Checks that the compressed buffers of a message lie in its body, and that what they claim can be.
+/// Checks that the compressed buffers of a message lie in its body and claim possible lengths.
 fn check(
     message: &Message<'_>,
     body_length: u64,
@@ -98,7 +99,7 @@ fn check(
             .and_then(|dictionary| dictionary.data()),
         _ => None,
     };
-    // Without compression buffers are parts of the body, and nothing is allocated.
+    // Without compression, buffers are parts of the body, and nothing is allocated.
     let compressed = batch.filter(|batch| batch.compression().is_some());
     for buffer in compressed
         .iter()
@@ -142,7 +143,7 @@ fn read_at(file: &mut (impl Read + Seek), at: u64, buffer: &mut [u8]) -> io::Res
     file.read_exact(buffer)
 }
 
-/// So many bytes, or an error; memory is taken only for those that there are.
+/// Reads exactly `length` bytes, or fails; memory is taken only for bytes that exist.
 fn read_exactly(stream: &mut impl Read, length: i64, buffer: &mut Vec<u8>) -> Result<(), Fault> {
     buffer.clear();
     let length = u64::try_from(length).map_err(|_| Fault::damaged("a length is negative"))?;

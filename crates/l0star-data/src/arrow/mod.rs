@@ -1,11 +1,11 @@
-//! Parquet files and Arrow IPC (Feather) files and streams, by the `parquet` and `arrow` crates.
+//! Parquet files and Arrow IPC (Feather) files and streams, read with the `parquet` and `arrow` crates.
 //!
-//! Numbers of every width and decimals become numbers, booleans the texts `true` and `false`,
-//! strings, dictionaries of strings, dates and times become text, a null a missing value. A
-//! column of lists or records is an error only where it is used.
+//! Numbers of every width and decimals become numbers, and booleans become the texts `true` and `false`.
+//! Strings, dictionaries of strings, dates and times become text, and a null becomes a missing value. A column
+//! of lists or records is an error only where it is used.
 //!
-//! Those crates believe the lengths that a file claims and allocate them. `messages` (Arrow) and
-//! `pages` (Parquet) compare them with the file first.
+//! Those crates allocate the lengths that a file claims. `messages` (Arrow) and `pages` (Parquet) compare these
+//! lengths with the file first.
 
 #[cfg(not(feature = "parquet"))]
 mod absent;

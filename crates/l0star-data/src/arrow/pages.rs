@@ -1,4 +1,5 @@
-//! Parquet: the lengths in the footer and in the headers of pages, compared with the file before anything is decoded.
+//! Parquet: compares the lengths in the footer and in the page headers with the file
+//! before anything is decoded.
 
 use std::sync::Arc;
 
@@ -14,17 +15,18 @@ use super::fault::Fault;
 use super::thrift::{At, Walk};
 use crate::caps::{Allowance, DENSEST};
 
-/// Rows that are decoded at a time, and the memory that they may take when every text is as long as its page.
+/// Upper limits on the rows decoded at a time, and on their memory if every text is as long as its page.
 const ROWS: u64 = 8192;
 const BATCH: u64 = 1 << 30;
 
-/// The length of the footer and the magic word, which end a file.
+/// Bytes of the footer's length and the magic word, which end a file.
 const TAIL: u64 = 8;
 
-/// A column of bytes of this length may have nothing but nulls.
+/// A column of byte values up to this length may consist of nulls only.
 const SHORT: u64 = 4096;
 
-/// Checks the tree of columns in the footer: the reader makes room for as many children as each claims to have.
+/// Checks the tree of columns in the footer, because the reader reserves memory for as many
+/// children as each node claims.
 pub(super) fn check_footer(file: &impl ChunkReader) -> Result<(), Fault> {
     let beyond = || Fault::damaged("its footer is longer than the file");
     let tail_at = file.len().checked_sub(TAIL).ok_or_else(beyond)?;
@@ -47,14 +49,14 @@ pub(super) fn check_footer(file: &impl ChunkReader) -> Result<(), Fault> {
     }
 }
 
-/// Checks the pages of all columns; how many rows may be decoded at a time.
+/// Checks the pages of all columns, and returns the number of rows that may be decoded at a time.
 pub(super) fn check(
     file: &impl ChunkReader,
     metadata: &ParquetMetaData,
     mut allowance: Allowance,
 ) -> Result<usize, Fault> {
     let schema = metadata.file_metadata().schema_descr();
-    // The most that a value of each column can take.
+    // The largest size of a value in each column.
     let mut widest = vec![8u64; schema.num_columns()];
     for group in metadata.row_groups() {
         for (column, widest) in group.columns().iter().zip(&mut widest) {
@@ -80,11 +82,11 @@ pub(super) fn check(
     Ok((BATCH / row.max(1)).clamp(1, ROWS) as usize)
 }
 
-/// What the headers of a column's pages say.
+/// Facts from the headers of a column's pages.
 struct Chunk {
-    /// The size of the largest page, unpacked.
+    /// Unpacked size of the largest page.
     largest: u64,
-    /// Whether texts are stored apart from their lengths.
+    /// Whether texts are stored separately from their lengths.
     has_lengths: bool,
 }
 
@@ -137,7 +139,8 @@ impl Chunk {
     }
 }
 
-/// Checks how many texts the pages of a column claim to have: the reader makes room for their lengths.
+/// Checks the number of texts that a column's pages claim, because the reader reserves
+/// memory for their lengths.
 fn check_lengths(file: &impl ChunkReader, column: &ColumnChunkMetaData) -> Result<(), Fault> {
     let mut pages = SerializedPageReader::new(Arc::new(Borrowed(file)), column, 0, None)
         .map_err(Fault::damaged)?;
@@ -156,7 +159,7 @@ fn check_lengths(file: &impl ChunkReader, column: &ColumnChunkMetaData) -> Resul
     Ok(())
 }
 
-/// What follows the levels in a page: how deep its values are nested, and which are null.
+/// Returns the bytes of a page after its levels, which tell how deep values are nested and which are null.
 fn values<'a>(page: &'a Page, column: &ColumnChunkMetaData) -> Option<&'a [u8]> {
     let described = column.column_descr();
     match page {
@@ -179,10 +182,10 @@ fn values<'a>(page: &'a Page, column: &ColumnChunkMetaData) -> Option<&'a [u8]> 
     }
 }
 
-/// What follows a list of at most so many integers in DELTA_BINARY_PACKED.
+/// Skips a list of up to `most` integers in DELTA_BINARY_PACKED and returns the bytes after it.
 ///
-/// The list starts with the size of its blocks, the number of miniblocks in each, the number of values and the first one.
-/// A block is the least difference, the width in bits of each miniblock, and the miniblocks.
+/// The list starts with the block size, the number of miniblocks per block, the number of values and the first
+/// value. A block consists of the least difference, the bit width of each miniblock, and the miniblocks.
 fn after_lengths(bytes: &[u8], most: u64) -> Option<&[u8]> {
     let mut rest = bytes;
     let block = varint(&mut rest)?;
@@ -222,7 +225,7 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// A file that the reader of pages may share.
+/// A borrowed file, so that the page reader can share it.
 struct Borrowed<'a, F>(&'a F);
 
 impl<F: ChunkReader> Length for Borrowed<'_, F> {

@@ -1,4 +1,4 @@
-//! Parquet and Arrow files to tables.
+//! Reads Parquet and Arrow files into tables.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor};
@@ -86,8 +86,8 @@ pub(crate) fn read_ipc(source: &Source<'_>) -> Result<RawTable, DataError> {
     })
 }
 
-/// The table, or what the format's own reader says against it. Those readers are made for
-/// whole files and may panic on a damaged one.
+/// Reads a table, or returns the error of the format's own reader. Those readers are made for intact files and
+/// may panic on a damaged one.
 fn read(
     source: &Source<'_>,
     format: Format,
@@ -109,7 +109,7 @@ fn read(
     Ok(table.with_notes(notes))
 }
 
-/// What the format's own reader makes of a file, or what it says against it.
+/// Runs a format's own reader and turns its errors and panics into a [`DataError`].
 pub(super) fn guarded<T>(
     source: &Source<'_>,
     format: Format,

@@ -1,4 +1,4 @@
-//! Parquet and Arrow files piece by piece.
+//! Reads Parquet and Arrow files piece by piece.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor};
@@ -24,7 +24,7 @@ use crate::pieces::{Each, Kind, Wanted, piece_rows};
 use crate::raw::RawTable;
 use crate::source::Source;
 
-/// Cells of a piece, nearly.
+/// Approximate number of cells in a piece.
 const CELLS: usize = 1 << 21;
 
 pub(crate) fn stream_parquet(
@@ -111,20 +111,20 @@ pub(crate) fn stream_ipc(
     })
 }
 
-/// Rows on their way out.
+/// Rows on their way from the decoder to the caller.
 struct Pieces<'a, 'e> {
     source: &'a Source<'a>,
     format: Format,
     wanted: &'a Wanted<'a>,
     each: Each<'e>,
-    /// Of the columns that are wanted.
+    /// Names of the wanted columns.
     names: Vec<String>,
     notes: Vec<String>,
     schema: Schema,
     columns: Option<Columns>,
-    /// Rows that were read.
+    /// Number of rows read so far.
     rows: u64,
-    /// What the taker of the pieces said against one.
+    /// The error that the caller returned for a piece.
     refused: Option<DataError>,
 }
 
@@ -159,7 +159,7 @@ impl<'a, 'e> Pieces<'a, 'e> {
         }
     }
 
-    /// The places of the columns that are wanted.
+    /// Selects the wanted columns and returns their positions.
     fn start(&mut self, schema: &Schema) -> Vec<usize> {
         let fields = schema.fields().iter();
         let names = fields.map(|field| field.name().trim().to_owned());
@@ -173,9 +173,9 @@ impl<'a, 'e> Pieces<'a, 'e> {
         places
     }
 
-    /// Takes a batch of the wanted columns; false where enough was read.
+    /// Adds a batch of the wanted columns; returns false when no more rows are wanted.
     fn put(&mut self, batch: &RecordBatch) -> Result<bool, Fault> {
-        // What is handed out is given up: each piece has the allowance of the file.
+        // Pieces that were handed out are no longer kept, so each piece gets the whole allowance of the file.
         let allowance: Allowance = self.source.allowance();
         let columns = self
             .columns
@@ -185,7 +185,7 @@ impl<'a, 'e> Pieces<'a, 'e> {
         Ok(columns.rows < piece_rows(self.names.len(), CELLS) || self.end())
     }
 
-    /// Hands out what is there; false where no more is wanted.
+    /// Hands out the collected rows; returns false when no more are wanted.
     fn end(&mut self) -> bool {
         let Some(columns) = self.columns.take().filter(|columns| columns.rows > 0) else {
             return true;

@@ -1,21 +1,22 @@
-//! The metadata of Parquet files, Thrift's compact protocol, walked through without being believed.
+//! Walks through the metadata of Parquet files (Thrift's compact protocol) without trusting them.
 //!
-//! A structure is fields, each with its number and type; the numbers in them are shown to a visitor and everything else is
-//! passed over. Lengths of texts and lists are compared with the bytes that are left.
+//! A structure is a list of fields, each with a number and a type. Its integers are passed to a visitor, and
+//! everything else is skipped. Lengths of texts and lists are compared with the number of bytes that remain.
 
 use std::io::{self, Read};
 
-/// Structures within structures.
+/// Upper limit on the nesting depth.
 const DEEPEST: u32 = 32;
 
-/// Bytes of metadata, and how many may be read.
+/// A reader of metadata, with the number of bytes that may still be read.
 pub(super) struct Walk<R> {
     input: R,
     left: u64,
     read: u64,
 }
 
-/// Where an integer stands: the field, and the field of the structure (or list of structures) round it; 0 for none.
+/// Location of an integer: its field, and the field of the enclosing structure or list
+/// of structures (0 for none).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct At {
     pub(super) outer: i64,
@@ -31,7 +32,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// Walks through one structure, which takes so many bytes, and shows its integers.
+    /// Walks through one structure, passes its integers to `seen`, and returns its length in bytes.
     pub(super) fn structure(mut self, mut seen: impl FnMut(At, i64)) -> io::Result<u64> {
         self.fields(0, 0, &mut seen)?;
         Ok(self.read)
@@ -49,7 +50,7 @@ impl<R: Read> Walk<R> {
                 0 => zigzag(self.varint()?),
                 step => field.wrapping_add(step.into()),
             };
-            // A boolean is its type.
+            // The type of a boolean is also its value.
             if kind > 2 {
                 self.value(kind, At { outer, field }, depth, seen)?;
             }
@@ -81,7 +82,7 @@ impl<R: Read> Walk<R> {
                     15 => self.varint()?,
                     size => size.into(),
                 };
-                // An element takes a byte at least.
+                // An element takes at least one byte.
                 if size > self.left {
                     return Err(wrong("a list is longer than the metadata"));
                 }

@@ -1,4 +1,4 @@
-//! Tables to Parquet and Arrow files.
+//! Writes tables as Parquet and Arrow files.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::frame::{Frame, Values};
 
 pub(crate) fn write_parquet(out: &mut (impl Write + Send), frame: &Frame<'_>) -> io::Result<()> {
     let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
-    // Measured numbers hardly repeat: a dictionary of them only takes space.
+    // Measured numbers seldom repeat, so a dictionary of them only takes space.
     let properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_compression(Compression::ZSTD(level))

@@ -1,4 +1,4 @@
-//! A text in blocks of whole records, and one block parsed into columns.
+//! Splits a text into blocks of whole records, and parses one block into columns.
 
 use std::io::{self, Read};
 
@@ -6,13 +6,13 @@ use super::dialect::{Dialect, is_record_end, line_breaks, skip_blanks, skip_brea
 use crate::caps::LONGEST_RECORD;
 use crate::column::{Cell, Dictionary};
 
-/// Large enough to keep a core busy, small enough that a few of them do not count.
+/// Large enough to keep a core busy, small enough that a few blocks take little memory.
 const BLOCK: usize = 2 << 20;
 
-/// Cuts a stream where records end.
+/// Splits a stream at record boundaries.
 pub(super) struct Blocks<'a> {
     stream: Box<dyn Read + Send + 'a>,
-    /// Bytes that were read and not handed out.
+    /// Bytes that were read but not handed out.
     pub(super) buffer: Vec<u8>,
     pub(super) at_end: bool,
 }
@@ -26,7 +26,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Reads on, in the hope that the record ends there: as much again as there is, at least a block.
+    /// Doubles the buffer, by at least a block, in the hope that the record ends there.
     pub(super) fn fill(&mut self) -> Result<(), Failed> {
         let have = self.buffer.len();
         if have > LONGEST_RECORD {
@@ -43,7 +43,7 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// The next whole records; at the end, whatever is left.
+    /// Returns the next whole records; at the end of the stream, all remaining bytes.
     pub(super) fn next(&mut self, dialect: Dialect) -> Result<Option<Vec<u8>>, Failed> {
         loop {
             if self.at_end {
@@ -61,18 +61,18 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Passes over the first bytes of the stream.
+    /// Skips the first bytes of the stream.
     pub(super) fn skip(&mut self, bytes: u64) -> io::Result<()> {
         io::copy(&mut (&mut self.stream).take(bytes), &mut io::sink())?;
         Ok(())
     }
 }
 
-/// Why there is no next block.
+/// The reason why there is no next block.
 #[derive(Debug)]
 pub(super) enum Failed {
     Io(io::Error),
-    /// The record that the buffer starts with has no end within [`LONGEST_RECORD`].
+    /// The first record in the buffer does not end within [`LONGEST_RECORD`].
     TooLong,
 }
 
@@ -82,7 +82,7 @@ impl From<io::Error> for Failed {
     }
 }
 
-/// What is done with a column; the number is its place among the columns of its kind.
+/// How a column is parsed; the number is its position among the columns of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
     Number(usize),
@@ -95,26 +95,26 @@ pub(super) struct Parsed {
     pub(super) rows: usize,
     stride: usize,
     numbers: Vec<f64>,
-    /// For each column of numbers the first cell that is missing or infinite.
+    /// The first missing or infinite cell of each column of numbers.
     pub(super) gaps: Vec<Option<(usize, String)>>,
-    /// For each column of numbers whether it has text.
+    /// Whether each column of numbers contains text.
     pub(super) has_text: Vec<bool>,
     pub(super) texts: Vec<(Dictionary, Vec<u32>)>,
-    /// Rows at which the lines jump, and the line, counted from 0 at the start of the block.
+    /// Rows at which line numbers jump, each with its line counted from 0 at the start of the block.
     pub(super) jumps: Vec<(usize, u64)>,
     pub(super) lines: u64,
-    /// Whether a blank line stands below the last record.
+    /// Whether a blank line follows the last record.
     pub(super) ends_blank: bool,
 }
 
 impl Parsed {
-    /// A column of numbers; `NaN` where a cell is missing.
+    /// Returns a column of numbers, `NaN` for a missing cell.
     pub(super) fn numbers(&self, slot: usize) -> &[f64] {
         &self.numbers[slot * self.stride..][..self.rows]
     }
 }
 
-/// What is wrong in a block, on which line, counted from 0 at the start of the block.
+/// An error in a block, with its line counted from 0 at the start of the block.
 #[derive(Debug, PartialEq)]
 pub(super) enum Wrong {
     Ragged { line: u64, found: usize },
@@ -123,8 +123,7 @@ pub(super) enum Wrong {
     NotText,
 }
 
-/// Parses whole records. Numbers are the straight path: a cell that is one is never looked at
-/// twice.
+/// Parses whole records. Numbers take the fast path: a numeric cell is parsed only once.
 pub(super) fn parse(bytes: &[u8], dialect: Dialect, plan: &[Plan]) -> Result<Parsed, Wrong> {
     let (mut slots, mut texts) = (0, 0);
     for plan in plan {
@@ -134,7 +133,8 @@ pub(super) fn parse(bytes: &[u8], dialect: Dialect, plan: &[Plan]) -> Result<Par
             Plan::Skip => {}
         }
     }
-    // A record of so many cells takes at least as many bytes, its line break among them: lines of no cells need no room.
+    // A record takes at least one byte per cell, counting its line break. This bounds the memory when
+    // many lines have no cells.
     let stride = (line_breaks(bytes) as usize).min(bytes.len() / plan.len().max(1)) + 1;
     let mut parser = Parser {
         bytes,
@@ -184,7 +184,8 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// True when there was one. In text that blanks delimit, moves to the first cell too.
+    /// Skips blank lines and returns whether there were any. In blank-delimited text, it
+    /// also moves to the first cell.
     fn skip_blank_lines(&mut self) -> bool {
         let mut any = false;
         loop {
@@ -249,7 +250,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Past the delimiter; false at the end of the record.
+    /// Moves past the delimiter; returns false at the end of the record.
     #[inline]
     fn next_cell(&mut self) -> bool {
         if self.dialect.in_blanks() {
@@ -261,7 +262,7 @@ impl Parser<'_> {
         more
     }
 
-    /// The finite number that fills the cell, up to blanks in front.
+    /// Parses a cell that holds nothing but a finite number, after optional leading blanks.
     #[inline]
     fn plain_number(&mut self) -> Option<f64> {
         let mut start = self.at;
@@ -282,7 +283,7 @@ impl Parser<'_> {
         Some(value)
     }
 
-    /// A cell that is no plain number: quoted, blanks behind it, a gap, or text.
+    /// Parses any other cell: quoted, followed by blanks, missing, or text.
     #[cold]
     fn odd_number(&mut self, slot: usize, row: usize) -> Result<f64, Wrong> {
         let (end, from) = self.cell_end()?;
@@ -306,7 +307,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// Moves to the end of the cell: (end, start). Line breaks in quotes are counted.
+    /// Moves to the end of the cell and returns (end, start). Line breaks in quotes are counted.
     fn cell_end(&mut self) -> Result<(usize, usize), Wrong> {
         let start = self.at;
         let (end, closed) = self.dialect.cell_end(self.bytes, start);
@@ -331,7 +332,7 @@ impl Parser<'_> {
     }
 }
 
-/// A cell of text without blanks around it.
+/// Returns a text cell without surrounding blanks.
 pub(super) fn as_text(cell: &[u8]) -> Result<&str, Wrong> {
     match std::str::from_utf8(cell) {
         Ok(text) if !text.contains('\0') => Ok(text.trim()),

@@ -8,7 +8,7 @@ use crate::column::Cell;
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// What separates cells and what a comma in a number means.
+/// The delimiter of the cells and the meaning of a comma in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialect {
     /// A blank stands for any run of blanks and tabs.
@@ -21,7 +21,7 @@ impl Dialect {
         self.delimiter == b' '
     }
 
-    /// Where the cell that starts at `at` ends, and whether its quotes are closed there.
+    /// Returns where the cell that starts at `at` ends, and whether its quotes are closed there.
     pub(super) fn cell_end(self, bytes: &[u8], mut at: usize) -> (usize, bool) {
         if bytes.get(at) == Some(&b'"') {
             at += 1;
@@ -30,7 +30,7 @@ impl Dialect {
                     return (bytes.len(), false);
                 };
                 at += quote + 1;
-                // A doubled quote stands for one inside the cell.
+                // A doubled quote stands for one quote inside the cell.
                 if bytes.get(at) != Some(&b'"') {
                     break;
                 }
@@ -47,11 +47,11 @@ impl Dialect {
         (at + end.unwrap_or(rest.len()), true)
     }
 
-    /// The position after the last record that is surely whole.
+    /// Returns the position after the last record that is certainly complete.
     pub(super) fn last_record_end(self, bytes: &[u8]) -> Option<usize> {
         if memchr(b'"', bytes).is_none() {
             let newline = memrchr(b'\n', bytes).map(|at| at + 1);
-            // A return at the very end may be half of a CRLF.
+            // A carriage return at the very end may be half of a CRLF.
             return newline.or_else(|| {
                 let end = bytes.len().checked_sub(1)?;
                 memrchr(b'\r', &bytes[..end]).map(|at| at + 1)
@@ -76,8 +76,8 @@ impl Dialect {
         }
     }
 
-    /// The cells of the record that starts at `at`, and the position of its end; nothing when a
-    /// quote is never closed.
+    /// Returns the cells of the record that starts at `at`, and the position of its end; `None`
+    /// if a quote is never closed.
     pub(super) fn record(self, bytes: &[u8], mut at: usize) -> Option<(Vec<Cow<'_, [u8]>>, usize)> {
         let mut cells = Vec::new();
         loop {
@@ -111,7 +111,7 @@ pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     at + blanks.count()
 }
 
-/// Past the line break at `at`, if there is one.
+/// Skips the line break at `at`, if there is one.
 pub(super) fn skip_break(bytes: &[u8], at: usize) -> usize {
     match bytes[at..] {
         [b'\r', b'\n', ..] => at + 2,
@@ -120,14 +120,14 @@ pub(super) fn skip_break(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Line breaks of every system, each counted once.
+/// Counts line breaks of every system, each once.
 pub(super) fn line_breaks(bytes: &[u8]) -> u64 {
     let newlines = memchr_iter(b'\n', bytes).count();
     let alone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
     (newlines + memchr_iter(b'\r', bytes).filter(alone).count()) as u64
 }
 
-/// A cell without its quotes.
+/// Returns a cell without its quotes.
 pub(super) fn unquoted(cell: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut rest) = cell.strip_prefix(b"\"") else {
         return cell.into();
@@ -148,8 +148,8 @@ pub(super) fn unquoted(cell: &[u8]) -> Cow<'_, [u8]> {
     inside.into()
 }
 
-/// The candidate that occurs most often in the first line, outside quotes; blanks when no other
-/// occurs and they give every line the same number of cells; else a comma.
+/// Guesses the delimiter: the candidate that occurs most often in the first line outside quotes. If no
+/// candidate occurs, blanks are chosen if they give every line the same number of cells; otherwise a comma.
 pub(super) fn detect_delimiter(text: &[u8]) -> u8 {
     let mut counts = [0usize; DELIMITERS.len()];
     let mut in_quotes = false;
@@ -169,7 +169,7 @@ pub(super) fn detect_delimiter(text: &[u8]) -> u8 {
             }
         }
     }
-    // Strictly more, so that a tie goes to the commoner delimiter, which stands first.
+    // A tie goes to the more common delimiter, which comes first.
     let mut best = 0;
     for which in 1..counts.len() {
         if counts[which] > counts[best] {
@@ -189,7 +189,7 @@ fn splits_at_blanks(text: &[u8]) -> bool {
         .filter(|line| !line.trim_ascii().is_empty())
         .take(SAMPLE + 1)
         .collect();
-    // The last line may be cut short.
+    // The last line may be incomplete.
     if lines.len() > SAMPLE {
         lines.pop();
     }
@@ -203,8 +203,8 @@ fn splits_at_blanks(text: &[u8]) -> bool {
     lines.len() > 1 && first > 1 && counts.all(|count| count == first)
 }
 
-/// Whether the first record names the columns: not when it holds numbers alone, unless these are
-/// 0, 1, 2, … or 1, 2, 3, …, the default names of a data frame.
+/// Whether the first record names the columns. A record of numbers alone does not, unless they are 0, 1, 2, …
+/// or 1, 2, 3, …, the default names of a data frame.
 pub(super) fn is_header(cells: &[String]) -> bool {
     let is_number = |cell: &String| matches!(Cell::of(cell), Cell::Number(_));
     let counts_from = |start: usize| {

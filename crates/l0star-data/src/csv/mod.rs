@@ -1,8 +1,9 @@
-//! CSV text to [`RawTable`], [`Table`] to CSV text.
+//! Reads CSV text into a [`RawTable`] and writes a [`Table`] as CSV text.
 //!
-//! Accepted: a header line or none; any one-byte delimiter, found from the first line (`,` `;`
-//! tab `|` or blanks) or given; quoted cells, with line breaks in them; LF, CRLF or CR; a UTF-8
-//! byte-order mark; blank lines. Blanks around a cell do not count. Repeated names are numbered.
+//! The reader accepts text with or without a header line. The delimiter is any one byte: it is given, or found
+//! from the first line (`,` `;` tab `|` or blanks). Cells may be quoted and then contain line breaks. LF,
+//! CRLF, CR, blank lines and a UTF-8 byte-order mark are accepted. Blanks around a cell are ignored, and
+//! repeated names are numbered.
 
 mod block;
 mod dialect;
@@ -27,12 +28,12 @@ pub fn read_csv(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
     read(&Source::open(path.as_ref())?, &ReadOptions::default())
 }
 
-/// Reads delimited text that is already in memory; `file` is the name for messages.
+/// Reads delimited text that is already in memory; `file` is the name used in messages.
 pub fn parse_csv(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
     read(&Source::memory(file, bytes)?, &ReadOptions::default())
 }
 
-/// Writes a table as comma-separated text with shortest floats that read back to the same bits.
+/// Writes a table as comma-separated text, with the shortest floats that read back to the same bits.
 pub fn write_csv(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
     write_atomically(path, |out| Frame::from(table).write_text(out, ','))
 }

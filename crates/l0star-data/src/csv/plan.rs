@@ -1,8 +1,8 @@
-//! What a pass over the text does with each column.
+//! How a pass over the text parses each column.
 
 use super::block::Plan;
 
-/// What a pass does with a column.
+/// How a pass parses a column.
 pub(super) enum Use {
     Number,
     Text,

@@ -1,5 +1,5 @@
-//! Delimited text to a [`RawTable`]: one thread reads, all cores parse, and a column is numbers
-//! until a cell says otherwise.
+//! Reads delimited text into a [`RawTable`]: one thread reads and all cores parse. A column is taken for
+//! numbers until a cell is text.
 
 use std::collections::TryReserveError;
 use std::io;
@@ -39,7 +39,7 @@ pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTabl
     let (rows, lines) = (pass.rows, std::mem::take(&mut pass.lines));
     let mut columns = pass.columns();
 
-    // Columns whose first text stands far below: their cells are read again, as text.
+    // Columns whose first text comes late in the file: their cells are read again, as text.
     if columns.iter().any(Option::is_none) {
         let late = |j: usize| match columns[j] {
             None => Use::Text,
@@ -77,9 +77,10 @@ pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTabl
     })
 }
 
-/// Reads the source piece by piece, in bounded memory; `each` says whether to go on.
+/// Reads the source piece by piece, in bounded memory; `each` decides whether to continue.
 ///
-/// What a column is shows in the first rows, or is told: text that comes later among numbers is an error.
+/// The kind of a column is given, or follows from the first rows. Text that comes later in a
+/// column of numbers is an error.
 pub(crate) fn stream(
     source: &Source<'_>,
     options: &ReadOptions,
@@ -114,7 +115,7 @@ pub(crate) fn stream(
     }
 }
 
-/// The columns as far as they are read.
+/// The columns read so far.
 struct Pass<'a> {
     source: &'a Source<'a>,
     start: &'a Start,
@@ -124,7 +125,7 @@ struct Pass<'a> {
     bytes: u64,
     lines: Lines,
     ends_blank: bool,
-    /// Whether the rows are handed out as they come.
+    /// Whether the rows are handed out as they are read.
     is_stream: bool,
 }
 
@@ -172,9 +173,9 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Reads to the end; a column of numbers that has text is skipped from there on.
+    /// Reads to the end. A column of numbers that turns out to contain text is skipped from there on.
     ///
-    /// With `each` the rows are handed out as they come, and are not kept.
+    /// With `each`, the rows are handed out as they are read, and are not kept.
     fn run(
         &mut self,
         mut blocks: Blocks<'_>,
@@ -189,13 +190,14 @@ impl<'a> Pass<'a> {
             scope.spawn(move || {
                 while let Some(block) = blocks.next(dialect).transpose() {
                     let is_last = block.is_err();
-                    // After an error on the other side nobody listens.
+                    // After an error in the other thread, nobody receives.
                     if sender.send(block).is_err() || is_last {
                         return;
                     }
                 }
             });
-            // Dropped at the end of this closure, before the threads are waited for: the other one may be waiting to send.
+            // Dropped at the end of this closure, before the threads are joined, because the other thread
+            // may be blocked on sending.
             let receiver = receiver;
             while let Ok(first) = receiver.recv() {
                 let rest = (1..batch).map_while(|_| receiver.recv().ok());
@@ -261,7 +263,7 @@ impl<'a> Pass<'a> {
             _ => 0,
         };
         let appended = self.columns.par_iter_mut().try_for_each(|column| {
-            // Where there is no room for all rows, growing step by step may still work.
+            // If there is no memory for all rows at once, growing step by step may still work.
             let _ = column.reserve_exact(expected);
             whole.iter().try_for_each(|(base, parsed)| {
                 column.reserve(parsed.rows)?;
@@ -274,7 +276,7 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Takes the rows that are there, which begin after `line`.
+    /// Hands out the collected rows, which begin after `line`.
     fn piece(&mut self, plan: &[Plan], line: u64) -> Result<Option<RawTable>, DataError> {
         let fresh = Pass::new(self.source, self.start, plan).columns;
         let columns = std::mem::replace(&mut self.columns, fresh);
@@ -313,12 +315,12 @@ impl<'a> Pass<'a> {
         }))
     }
 
-    /// The columns; none where numbers turned out to be text.
+    /// Returns the columns; `None` for each column of numbers that turned out to be text.
     fn columns(self) -> Vec<Option<RawColumn>> {
         self.columns.into_iter().map(Column::finished).collect()
     }
 
-    /// Says what is wrong in the block that starts where the pass has come to.
+    /// Returns the error for a block that starts at the current position of the pass.
     fn refuse(&self, block: &[u8], wrong: Wrong) -> DataError {
         let path = self.source.name().to_path_buf();
         match wrong {
@@ -346,7 +348,8 @@ impl<'a> Pass<'a> {
 }
 
 impl Column {
-    /// Room for so many more rows; columns that double as they grow would take up to twice the memory.
+    /// Reserves memory for exactly this many more rows. Columns that double as they grow would
+    /// take up to twice the memory.
     fn reserve_exact(&mut self, rows: usize) -> Result<(), TryReserveError> {
         match self {
             Column::Number { values, .. } => values.try_reserve_exact(rows),
@@ -355,7 +358,7 @@ impl Column {
         }
     }
 
-    /// Room for so many more rows, and for others after them.
+    /// Reserves memory for this many more rows, with room to grow.
     fn reserve(&mut self, rows: usize) -> Result<(), TryReserveError> {
         match self {
             Column::Number { has_text: true, .. } | Column::Skip => Ok(()),

@@ -1,4 +1,4 @@
-//! The start of a text: its dialect, its names, and which columns look like text.
+//! The start of a text: its dialect, its names, and the columns that look like text.
 
 use std::path::Path;
 
@@ -11,23 +11,23 @@ use crate::format::{Decimal, ReadOptions, extension};
 use crate::names::unique;
 use crate::source::Source;
 
-/// So many bytes show which columns hold text; others may turn out to later.
+/// Bytes that are examined for columns of text; later rows may reveal others.
 const SAMPLE: usize = 1 << 16;
 
-/// What the first record says.
+/// Facts from the first record.
 pub(super) struct Start {
     pub(super) dialect: Dialect,
     pub(super) names: Vec<String>,
     pub(super) has_names: bool,
-    /// Names that were changed.
+    /// Notes on names that were changed.
     pub(super) notes: Vec<String>,
-    /// Bytes before the first row of data, and lines.
+    /// Bytes and lines before the first row of data.
     pub(super) offset: u64,
     pub(super) lines: u64,
 }
 
 impl Start {
-    /// Leaves in the buffer what follows the header.
+    /// Reads the header and leaves the bytes after it in the buffer.
     pub(super) fn read(
         source: &Source<'_>,
         options: &ReadOptions,
@@ -69,7 +69,7 @@ impl Start {
             },
         };
         check_dialect(dialect)?;
-        // A name in quotes may hold line breaks.
+        // A quoted name may contain line breaks.
         while !blocks.at_end && dialect.last_record_end(&blocks.buffer[at..]).is_none() {
             fill(blocks, at)?;
         }
@@ -91,7 +91,7 @@ impl Start {
             .map(|cell| as_text(cell).map(str::to_string))
             .collect();
         let names = names.map_err(|_| not_text(file, &blocks.buffer[..end], 0))?;
-        // Whoever puts numbers in quotes means names.
+        // Quoted numbers are meant as names.
         let is_quoted = blocks.buffer[at] == b'"';
         let has_names = options
             .header
@@ -115,7 +115,7 @@ impl Start {
         })
     }
 
-    /// Which columns hold text in the first rows.
+    /// Marks the columns that hold text in the first rows.
     pub(super) fn sample(&self, buffer: &[u8]) -> Vec<bool> {
         let head = &buffer[..buffer.len().min(SAMPLE)];
         let head = match self.dialect.last_record_end(head) {
@@ -123,7 +123,7 @@ impl Start {
             None => buffer,
         };
         let plan = planned(self.names.len(), |_| Use::Number);
-        // What is wrong is said by the pass over everything, which knows the line.
+        // Errors are reported by the pass over the whole text, which knows the line.
         parse(head, self.dialect, &plan)
             .map_or_else(|_| vec![false; self.names.len()], |parsed| parsed.has_text)
     }
@@ -172,7 +172,7 @@ fn check_dialect(dialect: Dialect) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Says why there is no block; the record that it starts with stands on `line`.
+/// Returns the error for a missing block; the record that it starts with is on `line`.
 pub(super) fn refuse(source: &Source<'_>, failed: Failed, line: u64) -> DataError {
     match failed {
         Failed::Io(reason) => source.failed(reason),

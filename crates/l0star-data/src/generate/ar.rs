@@ -1,13 +1,13 @@
-//! The AR(1) family of the best-subset literature: neighbours correlate, the support is even.
+//! The AR(1) family of the best-subset literature, with correlated neighbours and an evenly spaced support.
 
 use crate::error::DataError;
 use crate::generate::rng::Stream;
 use crate::generate::{Instance, add_multiple, empty_design, times_indicator};
 
-/// An instance with `Σ_ij = rho^|i−j|`, true support size `k` and signal-to-noise ratio `snr`.
+/// Generates an instance with `Σ_ij = rho^|i−j|`, true support size `k` and signal-to-noise ratio `snr`.
 ///
-/// The true support is `⌊d (i + ½) / k⌋` for `i = 0 … k−1`, all true coefficients are 1, columns
-/// are not normalised, and `b = A x_true + σ z` with `σ² = var(A x_true) / snr`, where
+/// The true support is `⌊d (i + ½) / k⌋` for `i = 0 … k−1`. All true coefficients are 1, and columns
+/// are not normalised. The response is `b = A x_true + σ z` with `σ² = var(A x_true) / snr`, where
 /// `var(v) = Σ (v_i − v̄)² / n`.
 ///
 /// Order of draws from [`Stream::new(seed)`](Stream::new):
@@ -40,7 +40,7 @@ pub fn ar(
     Instance::new(design, b, support)
 }
 
-/// Fills the design, row by row, each feature with the correlation rho to the one before.
+/// Fills the design row by row; each feature has the correlation rho with the one before.
 pub(super) fn correlated(
     design: &mut [f64],
     d: usize,
@@ -67,7 +67,7 @@ pub(super) fn correlated(
     Ok(())
 }
 
-/// `⌊d (i + ½) / k⌋`, the middle of the `i`-th of `k` equal parts, in exact integers.
+/// Returns `⌊d (i + ½) / k⌋`, the middle of the `i`-th of `k` equal parts, in exact integers.
 pub(super) fn middle(d: usize, k: usize, i: usize) -> usize {
     (d as u128 * (2 * i as u128 + 1) / (2 * k as u128)) as usize
 }

@@ -7,12 +7,11 @@ use crate::generate::{
     Instance, add_multiple, empty_design, normalise_columns, rescale, times_indicator,
 };
 
-/// A Huber instance of `d` features, true support size `k` and `n` rows.
+/// Generates a Huber instance of `d` features, true support size `k` and `n` rows.
 ///
-/// The rows of `A` are normal with unit variances and correlation 0.2, columns then scaled to
-/// unit ℓ2 norm; `x_true` is 1 on the support; `‖x_true‖ / ‖x_noise‖ = 10`;
-/// `b* = A (x_true + x_noise)`; `‖b*‖ / ‖b_noise‖ = 10`, after which `⌊0.1 n⌋` entries of
-/// `b_noise` are multiplied by 10; `b = b* + b_noise`.
+/// The rows of `A` are normal with unit variances and correlation 0.2; columns are then scaled to unit ℓ2 norm.
+/// `x_true` is 1 on the support, `‖x_true‖ / ‖x_noise‖ = 10` and `b* = A (x_true + x_noise)`. After scaling to
+/// `‖b*‖ / ‖b_noise‖ = 10`, `⌊0.1 n⌋` entries of `b_noise` are multiplied by 10. Finally `b = b* + b_noise`.
 ///
 /// Order of draws from [`Stream::new(seed)`](Stream::new):
 /// 1. the support: [`sample`](Stream::sample) `k` of `0 … d−1`;

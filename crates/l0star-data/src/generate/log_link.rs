@@ -1,19 +1,21 @@
-//! Counts and amounts whose logarithms of expectations are linear in features with correlated neighbours.
+//! Counts and amounts whose log expectations are linear in features with correlated neighbours.
 
 use crate::error::DataError;
 use crate::generate::ar::{correlated, middle};
 use crate::generate::rng::Stream;
 use crate::generate::{Instance, empty_design, times_indicator};
 
-/// The spread of the logarithm of the expectation, without correlation.
+/// Standard deviation of the log expectation, without correlation.
 pub(super) const SPREAD: f64 = 0.8;
-/// The logarithm of the expectation where all features are 0.
+/// The log expectation where all features are 0.
 const CENTRE: f64 = 1.0;
 
-/// Counts: `b_i` is Poisson with the mean `exp(1 + 0.8/√k Σ_S a_ij)`, the design that of [`ar`](crate::generate::ar).
+/// Generates counts: `b_i` is Poisson with the mean `exp(1 + 0.8/√k Σ_S a_ij)`. The design is that of
+/// [`ar`](crate::generate::ar).
 ///
-/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then, for each row,
-/// uniforms u until the sum of `-ln(1 - u)` exceeds the mean, one more than the count.
+/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then,
+/// for each row, uniforms u until the sum of `-ln(1 - u)` exceeds the mean. The count is one less than the
+/// number of these uniforms.
 pub fn poisson(d: usize, k: usize, n: usize, rho: f64, seed: u64) -> Result<Instance, DataError> {
     instance(d, k, n, rho, seed, |stream, mean| {
         let (mut count, mut sum) = (0.0, gap(stream));
@@ -25,11 +27,11 @@ pub fn poisson(d: usize, k: usize, n: usize, rho: f64, seed: u64) -> Result<Inst
     })
 }
 
-/// Amounts: `b_i` has a gamma distribution of shape 2 and the mean `exp(1 + 0.8/√k Σ_S a_ij)`, the design that of
-/// [`ar`](crate::generate::ar).
+/// Generates amounts: `b_i` has a gamma distribution of shape 2 and the mean `exp(1 + 0.8/√k Σ_S a_ij)`. The
+/// design is that of [`ar`](crate::generate::ar).
 ///
-/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then, for each row, two
-/// uniforms u, whose `-ln(1 - u)` are added up.
+/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then,
+/// for each row, two uniforms u, whose `-ln(1 - u)` are added up.
 pub fn gamma(d: usize, k: usize, n: usize, rho: f64, seed: u64) -> Result<Instance, DataError> {
     instance(d, k, n, rho, seed, |stream, mean| {
         let amount = 0.5 * mean * (gap(stream) + gap(stream));
@@ -56,7 +58,7 @@ fn instance(
     Instance::new(design, b, support)
 }
 
-/// An exponential of mean 1.
+/// Draws an exponential of mean 1.
 pub(super) fn gap(stream: &mut Stream) -> f64 {
     -libm::log(1.0 - stream.uniform())
 }
@@ -65,7 +67,7 @@ pub(super) fn gap(stream: &mut Stream) -> f64 {
 mod tests {
     use super::*;
 
-    /// Means and variances are those of the distributions, where all features are nearly 0.
+    /// Means and variances are those of the distributions, with all features nearly 0.
     #[test]
     fn the_spread_of_the_draws_is_that_of_the_family() {
         let spread = |draw: &dyn Fn(&mut Stream, f64) -> f64, mean: f64| {

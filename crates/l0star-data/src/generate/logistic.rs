@@ -6,12 +6,11 @@ use crate::error::DataError;
 use crate::generate::rng::Stream;
 use crate::generate::{Instance, empty_design, normalise_columns, times_indicator};
 
-/// A logistic instance of `d` features, true support size `k` and `n` rows, labels −1 and +1.
+/// Generates a logistic instance of `d` features, true support size `k` and `n` rows, with labels −1 and +1.
 ///
-/// `x_true` is 10 on the support `S`. `Ŝ` joins `⌈k/2⌉` elements of `S` with `⌊k/2⌋` of its
-/// complement; the columns of `Ŝ` have correlation 0.5 among themselves, the others 0.2 among
-/// themselves, all of unit variance, then scaled to unit ℓ2 norm;
-/// `b_i = +1` with probability `1 / (1 + exp(−a_iᵀ x_true))`.
+/// `x_true` is 10 on the support `S`. `Ŝ` joins `⌈k/2⌉` elements of `S` with `⌊k/2⌋` of its complement. The
+/// columns of `Ŝ` have correlation 0.5 among themselves, and the others 0.2. All have unit variance and are
+/// then scaled to unit ℓ2 norm. `b_i = +1` with probability `1 / (1 + exp(−a_iᵀ x_true))`.
 ///
 /// Order of draws from [`Stream::new(seed)`](Stream::new):
 /// 1. the support: [`sample`](Stream::sample) `k` of `0 … d−1`;
@@ -58,7 +57,7 @@ pub fn logistic(d: usize, k: usize, n: usize, seed: u64) -> Result<Instance, Dat
     let b: Vec<f64> = scores
         .iter()
         .map(|score| {
-            // libm's exp is software: the exp of the platform may differ in the last bit.
+            // libm's exp is computed in software: the exp of the platform may differ in the last bit.
             let p = 1.0 / (1.0 + libm::exp(-score));
             if stream.bernoulli(p) { 1.0 } else { -1.0 }
         })

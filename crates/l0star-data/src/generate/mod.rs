@@ -1,10 +1,9 @@
-//! Synthetic instances: the paper's Huber and logistic families, the AR(1) family of the
-//! best-subset literature, and counts, amounts, times until an event, several responses and classes on its designs.
+//! Synthetic instances: the paper's Huber and logistic families, the AR(1) family of the best-subset
+//! literature, and counts, amounts, times until an event, several responses and classes on AR(1) designs.
 //!
-//! An instance is a function of its arguments and its seed alone: the random stream
-//! ([`rng::Stream`]) uses only integer arithmetic, `+ − × ÷ √` and the software `log` and `exp`
-//! of `libm`, and sums run left to right, so that every machine gets the same bits. Each family
-//! documents the order of its draws.
+//! An instance depends only on its arguments and its seed, and every machine generates the same bits. The
+//! random stream ([`rng::Stream`]) uses only integer arithmetic, `+ − × ÷ √` and the software `log` and `exp`
+//! of `libm`, and sums run left to right. Each family documents the order of its draws.
 
 mod ar;
 mod huber;
@@ -24,7 +23,7 @@ pub use survival::cox;
 use crate::error::DataError;
 use crate::table::Table;
 
-/// A generated problem with its known answer.
+/// A generated problem with its known solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     table: Table,
@@ -33,7 +32,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Names the columns `x1 … xd` and the response `b`.
+    /// Creates an instance whose columns are named `x1 … xd` and `b`.
     fn new(
         design: Vec<f64>,
         response: Vec<f64>,
@@ -53,50 +52,50 @@ impl Instance {
         })
     }
 
-    /// The features `x1 … xd`, then the response `b`.
+    /// Returns the features `x1 … xd`, then the response `b`.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The table alone.
+    /// Returns the table by value.
     pub fn into_table(self) -> Table {
         self.table
     }
 
-    /// The true support, ascending, counted from 0.
+    /// Returns the true support, ascending, counted from 0.
     pub fn support(&self) -> &[usize] {
         &self.support
     }
 
-    /// The size of the true support.
+    /// Returns the size of the true support.
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// The design `A`, column-major, `n` rows.
+    /// Returns the design `A`, column-major, `n` rows.
     pub fn design(&self) -> &[f64] {
         self.table.split_last().0
     }
 
-    /// The response `b`.
+    /// Returns the response `b`.
     pub fn response(&self) -> &[f64] {
         self.table.split_last().1
     }
 }
 
-/// The paper's sparsity: `k = d / 10`, at least 1.
+/// Returns the paper's sparsity: `k = d / 10`, at least 1.
 pub fn default_k(d: usize) -> usize {
     (d / 10).max(1)
 }
 
-/// The paper's sample size: `n = ⌊10 k ln d⌋`, at least 1.
+/// Returns the paper's sample size: `n = ⌊10 k ln d⌋`, at least 1.
 pub fn default_n(d: usize, k: usize) -> usize {
     let n = 10.0 * k as f64 * libm::log(d as f64);
     // A cast of a float saturates: d = 0 gives 0 here, and then 1.
     (n as usize).max(1)
 }
 
-/// Checks `d`, `k`, `n` and reserves the `n x d` design, with room for the response.
+/// Checks `d`, `k` and `n`, and reserves memory for the `n x d` design and the response.
 fn empty_design(d: usize, k: usize, n: usize) -> Result<Vec<f64>, DataError> {
     if d == 0 {
         return Err(DataError::argument(
@@ -135,7 +134,7 @@ fn normalise_columns(design: &mut [f64], n: usize) {
         .for_each(crate::expand::normalise);
 }
 
-/// `A x` for the sparse `x` that has the value `weight` on `support`, column by column.
+/// Computes `A x` for the sparse `x` that has the value `weight` on `support`, column by column.
 fn times_indicator(design: &[f64], n: usize, support: &[usize], weight: f64) -> Vec<f64> {
     let mut product = vec![0.0; n];
     for &j in support {
@@ -144,7 +143,7 @@ fn times_indicator(design: &[f64], n: usize, support: &[usize], weight: f64) -> 
     product
 }
 
-/// `y += a x`.
+/// Computes `y += a x`.
 fn add_multiple(y: &mut [f64], a: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += a * x;

@@ -1,10 +1,10 @@
-//! The random stream of the generators, the same bits on every machine.
+//! The random stream of the generators, with the same bits on every machine.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// ChaCha with 8 rounds. The 256-bit key is the seed in little-endian order followed by 24 zero
-/// bytes, the stream number is 0, and 64-bit words are taken low half first.
+/// A ChaCha stream with 8 rounds. The 256-bit key is the seed in little-endian order followed by 24 zero bytes.
+/// The stream number is 0, and 64-bit words are taken low half first.
 #[derive(Clone, Debug)]
 pub struct Stream {
     words: ChaCha8Rng,
@@ -12,7 +12,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of a seed.
+    /// Starts the stream of a seed.
     pub fn new(seed: u64) -> Stream {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -22,15 +22,15 @@ impl Stream {
         }
     }
 
-    /// Uniform in `[0, 1)`: `⌊w / 2^11⌋ / 2^53` of the next 64-bit word `w`.
+    /// Draws uniformly from `[0, 1)`: `⌊w / 2^11⌋ / 2^53` of the next 64-bit word `w`.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1u64 << 53) as f64;
         (self.words.next_u64() >> 11) as f64 * STEP
     }
 
-    /// Standard normal by Marsaglia's polar method: draw `u, v` uniform in `[−1, 1)` (in this
-    /// order, as `2 U − 1`) until `0 < s = u² + v² < 1`, and let `m = √(−2 ln s / s)`. The result
-    /// is `u m`; `v m` is kept for the next call, however many other draws come between.
+    /// Draws a standard normal by Marsaglia's polar method: draw `u, v` uniform in `[−1, 1)` (in this order, as
+    /// `2 U − 1`) until `0 < s = u² + v² < 1`, and let `m = √(−2 ln s / s)`. The result is `u m`; `v m` is kept
+    /// for the next call, even if there are other draws in between.
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -40,7 +40,7 @@ impl Stream {
             let v = 2.0 * self.uniform() - 1.0;
             let s = u * u + v * v;
             if s > 0.0 && s < 1.0 {
-                // libm's log is software: the log of the platform may differ in the last bit.
+                // libm's log is computed in software: the log of the platform may differ in the last bit.
                 let m = (-2.0 * libm::log(s) / s).sqrt();
                 self.spare = Some(v * m);
                 return u * m;
@@ -48,8 +48,8 @@ impl Stream {
         }
     }
 
-    /// Uniform in `0 … m − 1` without bias: 64-bit words `w` are drawn until
-    /// `w < 2^64 − (2^64 mod m)`; the result is `w mod m`. For `m = 0` it is 0, without a draw.
+    /// Draws uniformly from `0 … m − 1` without bias: 64-bit words `w` are drawn until `w < 2^64 − (2^64 mod
+    /// m)`, and the result is `w mod m`. For `m = 0` the result is 0, without a draw.
     pub fn below(&mut self, m: usize) -> usize {
         let m = m as u64;
         if m == 0 {
@@ -64,9 +64,9 @@ impl Stream {
         }
     }
 
-    /// `min(k, items.len())` of the items without replacement, ascending. A partial Fisher–Yates
-    /// shuffle: for `i = 0, 1, …` swap entry `i` with entry `i + below(len − i)`, then sort the
-    /// first `k`.
+    /// Draws `min(k, items.len())` of the items without replacement, in ascending order. This is a
+    /// partial Fisher–Yates shuffle: for `i = 0, 1, …` swap entry `i` with entry `i + below(len −
+    /// i)`, then sort the first `k`.
     pub fn sample(&mut self, items: impl IntoIterator<Item = usize>, k: usize) -> Vec<usize> {
         let mut items: Vec<usize> = items.into_iter().collect();
         let k = k.min(items.len());
@@ -79,7 +79,7 @@ impl Stream {
         items
     }
 
-    /// True with probability `p`: whether a uniform draw is below `p`.
+    /// Returns true with probability `p`, which is whether a uniform draw is below `p`.
     pub fn bernoulli(&mut self, p: f64) -> bool {
         self.uniform() < p
     }

@@ -1,4 +1,4 @@
-//! Several responses, or several classes, that share their features, whose neighbours correlate.
+//! Several responses, or several classes, that share their features; neighbouring features correlate.
 
 use crate::error::DataError;
 use crate::generate::ar::{correlated, middle, variance};
@@ -8,11 +8,14 @@ use crate::generate::{Instance, add_multiple, empty_design};
 /// The signal-to-noise ratio of each response.
 const SNR: f64 = 5.0;
 
-/// Responses `b_r = Σ_S c_rj a_j + σ_r z_r` with normal coefficients, and noise of a fifth of the variance of the rest. The design and
-/// the support are those of [`ar`](crate::generate::ar); the response of the instance is the first, the others stand beside it.
+/// Generates responses `b_r = Σ_S c_rj a_j + σ_r z_r` with normal coefficients. The noise has a fifth of
+/// the variance of the rest.
 ///
-/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then, for each response, k
-/// normals c and n normals z.
+/// The design and the support are those of [`ar`](crate::generate::ar). The response of the instance is the
+/// first one; the others are returned with it.
+///
+/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then,
+/// for each response, k normals c and n normals z.
 pub fn responses(
     d: usize,
     k: usize,
@@ -47,14 +50,17 @@ pub fn responses(
     Ok((Instance::new(design, first, support)?, all))
 }
 
-/// How far the scores of classes spread, for features of variance 1.
+/// Spread of the scores of classes, for features of variance 1.
 const SPREAD: f64 = 2.0;
 
-/// Classes 1, 2, … with the probabilities `exp(z_c) / Σ exp(z)`, `z_c = 2/√k Σ_S c_cj a_j` with normal coefficients c. The design and the
-/// support are those of [`ar`](crate::generate::ar). The first rows are of the first class, the second, and so on, so that each has a row.
+/// Generates classes 1, 2, … with the probabilities `exp(z_c) / Σ exp(z)`, where `z_c = 2/√k Σ_S c_cj a_j`
+/// with normal coefficients c.
 ///
-/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then, for each class, k normals; then
-/// a uniform for each row.
+/// The design and the support are those of [`ar`](crate::generate::ar). The first row is of class 1, the second
+/// of class 2, and so on, so that each class has a row.
+///
+/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then,
+/// for each class, k normals; then a uniform for each row.
 pub fn classes(
     d: usize,
     k: usize,

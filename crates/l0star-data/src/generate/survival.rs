@@ -1,4 +1,4 @@
-//! Times until an event whose logarithm of the hazard is linear in features with correlated neighbours.
+//! Times until an event whose log hazard is linear in features with correlated neighbours.
 
 use crate::error::DataError;
 use crate::generate::ar::{correlated, middle};
@@ -6,14 +6,17 @@ use crate::generate::log_link::{SPREAD, gap};
 use crate::generate::rng::Stream;
 use crate::generate::{Instance, empty_design, times_indicator};
 
-/// The mean of the time after which a row is no longer observed.
+/// Mean of the censoring time, after which a row is no longer observed.
 const CENSORED: f64 = 2.0;
 
-/// Times and whether they are those of events: an exponential of hazard `exp(0.8/√k Σ_S a_ij)`, or one of mean 2 if that is
-/// smaller (a censored time). The design is that of [`ar`](crate::generate::ar), the response are the times.
+/// Generates times, and whether each is the time of an event. A time is an exponential of hazard `exp(0.8/√k
+/// Σ_S a_ij)`, or one of mean 2 if that is smaller (a censored time).
 ///
-/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in [`ar`](crate::generate::ar); then, for each row, two
-/// uniforms u, whose `-ln(1 - u)` are the time of the event and that of the censoring, in their units.
+/// The design is that of [`ar`](crate::generate::ar), and the response is the times.
+///
+/// Order of draws from [`Stream::new(seed)`](Stream::new): the design as in
+/// [`ar`](crate::generate::ar); then, for each row, two uniforms u. Their `-ln(1 - u)`, in their units,
+/// are the times of the event and of the censoring.
 pub fn cox(
     d: usize,
     k: usize,

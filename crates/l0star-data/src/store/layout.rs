@@ -1,4 +1,4 @@
-//! Where everything is in a file of columns, and whether it is whole.
+//! The layout of a column store file, and the check that the file is intact.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,27 +12,27 @@ use crate::table::check_names;
 
 pub(crate) const MAGIC: [u8; 8] = *b"L0*COLS\n";
 const VERSION: u32 = 1;
-/// Magic, version, width, rows, columns, length of the description.
+/// Bytes of magic, version, width, rows, columns and length of the description.
 const FIXED: usize = 8 + 4 + 4 + 8 + 8 + 8;
 const HASH: usize = blake3::OUT_LEN;
-/// Columns begin at a page, and each at a multiple of a cache line.
+/// The first column begins at a multiple of a page, and each column at a multiple of a cache line.
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 /// Bytes that are hashed at a time.
 const PART: usize = 1 << 20;
 
-/// How numbers are stored.
+/// Precision of the stored numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// 64 bits each.
+    /// 64 bits per number.
     #[default]
     Double,
-    /// 32 bits each.
+    /// 32 bits per number.
     Single,
 }
 
 impl Precision {
-    /// The bytes of a number.
+    /// Returns the bytes of a number.
     pub fn width(self) -> usize {
         match self {
             Precision::Double => 8,
@@ -46,9 +46,9 @@ pub(super) struct Layout {
     pub(super) names: Vec<String>,
     pub(super) rows: usize,
     pub(super) precision: Precision,
-    /// Where the first column begins.
+    /// Offset of the first column.
     start: usize,
-    /// From the start of a column to that of the next.
+    /// Distance from the start of a column to that of the next.
     stride: usize,
 }
 
@@ -59,7 +59,7 @@ struct Description {
 }
 
 impl Layout {
-    /// Of a file to be written, with its header up to the checksums.
+    /// Creates the layout of a file to be written, and its header up to the checksums.
     pub(super) fn new(
         names: &[String],
         rows: usize,
@@ -82,7 +82,7 @@ impl Layout {
         Some((layout, head))
     }
 
-    /// Nothing where the file would be larger than memory can be addressed.
+    /// Computes a layout; `None` if the file would be larger than memory can address.
     fn of(
         names: Vec<String>,
         rows: usize,
@@ -103,18 +103,18 @@ impl Layout {
         layout.total().map(|_| layout)
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub(super) fn total(&self) -> Option<usize> {
         let columns = self.stride.checked_mul(self.names.len())?;
         self.start.checked_add(columns)
     }
 
-    /// The bytes of a column.
+    /// Returns the bytes of a column.
     pub(super) fn length(&self) -> usize {
         self.rows * self.precision.width()
     }
 
-    /// Where column `j` begins.
+    /// Returns the offset of column `j`.
     pub(super) fn place(&self, j: usize) -> usize {
         self.start + j * self.stride
     }
@@ -134,7 +134,7 @@ pub(super) fn damaged(path: &Path, reason: String) -> DataError {
     }
 }
 
-/// Reads all of a file of `length` bytes and compares its checksums: its layout and its note.
+/// Reads a whole file of `length` bytes, compares its checksums, and returns its layout and its note.
 pub(super) fn verify(
     path: &Path,
     file: &mut File,
@@ -174,7 +174,7 @@ pub(super) fn verify(
     };
     let number = |at: usize| {
         let number = u64::from(word(at)) | u64::from(word(at + 4)) << 32;
-        // No part can be larger than the whole, which bounds what is allocated.
+        // No part can be larger than the file, which bounds what is allocated.
         let possible = Some(number).filter(|number| *number <= length);
         possible.and_then(|number| usize::try_from(number).ok())
     };

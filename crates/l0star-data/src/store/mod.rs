@@ -1,6 +1,6 @@
-//! [`ColumnStore`]: the columns of a table in a file `.l0d` that is mapped into memory, not read.
+//! [`ColumnStore`]: the columns of a table in an `.l0d` file, which is mapped into memory instead of read.
 //!
-//! | bytes | what they are |
+//! | bytes | content |
 //! |---|---|
 //! | 8 | `L0*COLS\n` |
 //! | 4, 4 | the version, and the bytes of a number (8 or 4) |
@@ -8,7 +8,7 @@
 //! | … | the description: names and a note, as JSON |
 //! | 32 each | a checksum (BLAKE3) of each column |
 //! | 32 | a checksum of all the above |
-//! | … | zeros up to a multiple of 4096 bytes, then the columns, each from a multiple of 64 bytes on |
+//! | … | zeros up to a multiple of 4096 bytes, then the columns, each starting at a multiple of 64 bytes |
 //!
 //! All numbers are little-endian.
 
@@ -32,8 +32,8 @@ use crate::source::Watch;
 
 /// The columns of a file, in place.
 ///
-/// The file must not be changed while the store is used. One that another process shortens in place ends this process (`SIGBUS`): that is how
-/// memory maps are. Files that are replaced, as all files that this crate writes are, do no harm.
+/// The file must not be changed while the store is used. If another process shortens it in place, this process
+/// ends (`SIGBUS`), as with any memory map. Replacing the file is harmless, and this crate only replaces files.
 #[derive(Debug)]
 pub struct ColumnStore {
     path: PathBuf,
@@ -44,22 +44,23 @@ pub struct ColumnStore {
     found: Metadata,
 }
 
-/// The entries of a column.
+/// Entries of a column, in the stored precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entries<'a> {
-    /// In double precision.
+    /// Entries in double precision.
     Double(&'a [f64]),
-    /// In single precision.
+    /// Entries in single precision.
     Single(&'a [f32]),
 }
 
 impl ColumnStore {
-    /// Whether a file begins like one of these; false for one that cannot be read.
+    /// Whether a file begins like a column store; false for a file that cannot be read.
     pub fn is_at(path: impl AsRef<Path>) -> bool {
         layout::is_at(path.as_ref())
     }
 
-    /// Opens a file, having read all of it once to compare its checksums. `watch` is told how many bytes of how many have been read.
+    /// Opens a file after reading all of it once to compare its checksums. `watch` receives the number of
+    /// bytes read and their total.
     pub fn open(path: impl AsRef<Path>, watch: Watch<'_>) -> Result<ColumnStore, DataError> {
         let path = path.as_ref();
         let reading = |reason| DataError::reading(path, reason);
@@ -89,7 +90,7 @@ impl ColumnStore {
         Ok(store)
     }
 
-    /// Refuses the file if it was changed since it was opened.
+    /// Fails if the file was changed after it was opened.
     pub fn check_unchanged(&self) -> Result<(), DataError> {
         let now = self.file.metadata();
         let now = now.map_err(|reason| DataError::reading(&self.path, reason))?;
@@ -104,47 +105,47 @@ impl ColumnStore {
         })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> &[String] {
         &self.layout.names
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.layout.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.layout.names.len()
     }
 
-    /// How numbers are stored.
+    /// Returns the precision of the stored numbers.
     pub fn precision(&self) -> Precision {
         self.layout.precision
     }
 
-    /// What was written beside the columns.
+    /// Returns the note that was stored with the columns.
     pub fn note(&self) -> &str {
         &self.note
     }
 
-    /// Column `j`, counted from 0, as it lies in the file.
+    /// Returns column `j`, counted from 0, as it is stored in the file.
     ///
     /// # Panics
-    /// When `j` is not below [`ColumnStore::columns`], like any slice.
+    /// If `j` is not below [`ColumnStore::columns`], like any slice.
     pub fn column(&self, j: usize) -> Entries<'_> {
         assert!(j < self.columns(), "column {j} of {}", self.columns());
-        // All were looked at when the file was opened.
+        // All entries were checked when the file was opened.
         self.entries(j).unwrap_or(Entries::Double(&[]))
     }
 
-    /// Column `j` as doubles.
+    /// Returns column `j` as doubles.
     pub fn numbers(&self, j: usize) -> Vec<f64> {
         self.some_numbers(j, 0..self.rows())
     }
@@ -168,7 +169,8 @@ impl ColumnStore {
 
 #[expect(unsafe_code)]
 fn map(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: a map is sound as long as nobody changes or shortens the file, which no program can rule out. The documentation of
-    // `ColumnStore` asks it of the user; this crate itself never changes a file in place, it replaces it.
+    // SAFETY: a map is sound as long as nobody changes or shortens the file, which no program can rule
+    // out. The documentation of `ColumnStore` requires this of the user; this crate never changes a file
+    // in place but replaces it.
     unsafe { Mmap::map(file) }
 }

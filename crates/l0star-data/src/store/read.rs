@@ -1,4 +1,4 @@
-//! A column store as any other file: all of it in memory, or piece by piece.
+//! Reads a column store like any other file: as a whole, or piece by piece.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::pieces::{Each, Kind, Wanted, piece_rows};
 use crate::raw::RawTable;
 use crate::source::Source;
 
-/// Cells of a piece.
+/// Approximate number of cells in a piece.
 const CELLS: usize = 1 << 19;
 
 pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {

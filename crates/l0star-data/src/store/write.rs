@@ -1,4 +1,4 @@
-//! Columns written row by row, whatever their number: memory holds one piece of the rows.
+//! Writes columns row by row, whatever the number of rows: memory holds one piece of them.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -11,33 +11,33 @@ use crate::error::DataError;
 use crate::place::{Place, Position};
 use crate::table::check_names;
 
-/// What is to be written.
+/// Names, size and precision of a file to be written.
 #[derive(Clone, Debug)]
 pub struct Shape<'a> {
     /// The names of the columns.
     pub names: &'a [String],
-    /// All rows.
+    /// Total number of rows.
     pub rows: usize,
-    /// How numbers are stored.
+    /// Precision of the stored numbers.
     pub precision: Precision,
-    /// What is kept beside the columns.
+    /// Note to store with the columns.
     pub note: &'a str,
 }
 
-/// A file that is being filled.
+/// A file while its rows are added.
 #[derive(Debug)]
 pub struct Filling<'a> {
     path: &'a Path,
     file: &'a mut BufWriter<File>,
     layout: Layout,
     hashers: Vec<blake3::Hasher>,
-    /// Rows that are written.
+    /// Number of rows written so far.
     rows: usize,
     bytes: Vec<u8>,
 }
 
 impl ColumnStore {
-    /// Writes a file, whole or not at all: `fill` adds the rows, piece by piece.
+    /// Writes a file, whole or not at all; `fill` adds the rows piece by piece.
     pub fn write<E: From<DataError>>(
         path: impl AsRef<Path>,
         shape: &Shape<'_>,
@@ -82,7 +82,7 @@ impl ColumnStore {
             filling.file.seek(SeekFrom::Start(0))?;
             filling.file.write_all(&head)?;
             filling.file.flush()?;
-            // The end of the last column, up to a whole line.
+            // The end of the last column, padded to a full cache line.
             filling.file.get_ref().set_len(total)
         });
         match failure {
@@ -100,7 +100,7 @@ fn unwritten(path: &Path, what: String) -> DataError {
 }
 
 impl Filling<'_> {
-    /// Adds rows: a slice for each column, all of one length.
+    /// Adds rows: one slice per column, all of the same length.
     pub fn append(&mut self, columns: &[&[f64]]) -> Result<(), DataError> {
         let rows = columns.first().map_or(0, |first| first.len());
         if columns.len() != self.hashers.len() || columns.iter().any(|own| own.len() != rows) {
@@ -167,7 +167,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Whether all rows were added.
+    /// Fails unless all rows were added.
     fn check_all(&self) -> Result<(), DataError> {
         if self.rows > 0 && self.rows == self.layout.rows {
             return Ok(());

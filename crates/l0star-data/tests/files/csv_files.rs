@@ -1,4 +1,4 @@
-//! What the CSV reader promises for good files and says about bad ones.
+//! The CSV reader's results for good files and its messages about bad ones.
 
 use std::fs;
 use std::path::Path;
@@ -236,7 +236,7 @@ fn a_quote_that_is_never_closed_is_an_error() {
     }
 }
 
-/// Texts of several blocks, so that records are cut, parsed in parallel and put together again.
+/// Texts of several blocks, so that records are cut, parsed in parallel and joined again.
 mod large {
     use super::*;
 

@@ -1,5 +1,5 @@
-//! Every format: what is saved is what is loaded, whatever the file is called; damage is an
-//! error, never a panic.
+//! Every format: a saved table loads unchanged, whatever the name of the file; damage
+//! is an error, never a panic.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use l0star_data::{DataError, Format, RawColumn, ReadOptions, Table, load, load_w
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Every extension that is written, with the format that it means.
+/// Returns every extension that is written, with its format.
 fn kinds() -> Vec<(&'static str, Format)> {
     let mut kinds = vec![
         ("csv", Format::Csv),
@@ -154,7 +154,7 @@ fn only_text_is_compressed() {
     }
 }
 
-/// A file cut short, or with bytes changed, is an error or some table, and never a panic.
+/// A file that is cut short or has changed bytes yields an error or some table, and never a panic.
 #[test]
 fn damage_is_never_a_panic() {
     for (extension, _) in kinds() {
@@ -207,7 +207,7 @@ fn readers_agree_about_gaps_text_and_truths() {
 
 #[test]
 fn libsvm_stays_sparse() {
-    // Dense, this would take 80 GB.
+    // A dense table would take 80 GB.
     let text = "1 1:1 5:2\n-1 1000000:3\n".repeat(5000);
     let raw = parse(Path::new("t.svm"), text.as_bytes(), &ReadOptions::default()).unwrap();
     assert!(raw.is_sparse());
@@ -252,7 +252,7 @@ proptest! {
             save(&path, &table).unwrap();
             let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
             let back = load_with(&path, &options).unwrap().into_table().unwrap();
-            // Zeros that are not stored lose their sign, hence no comparison of bits.
+            // Zeros that are not stored lose their sign, so bits are not compared.
             prop_assert_eq!(&back, &table, "{}", extension);
         }
     }

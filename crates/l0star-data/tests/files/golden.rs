@@ -1,12 +1,12 @@
 //! Seed 1 of every generator, to the last bit: a published instance must never change silently.
 //!
-//! The numbers were checked against an independent implementation of the documented order of
-//! draws (ChaCha8 included), which agrees to the rounding of its own `log` and `exp`.
+//! The numbers were checked against an independent implementation of the documented order of draws (including
+//! ChaCha8), which agrees up to the rounding of its own `log` and `exp`.
 
 use l0star_data::Instance;
 use l0star_data::generate::{self, rng::Stream};
 
-/// First and last entry of the design and of the response, and the sum of everything.
+/// Returns the first and last entries of the design and of the response, and the sum of the table.
 fn fingerprint(instance: &Instance) -> [f64; 5] {
     let (a, b) = (instance.design(), instance.response());
     let sum = instance.table().values().iter().sum();

@@ -1,4 +1,4 @@
-//! The generators give the distributions that they promise, and the same numbers for ever.
+//! The generators draw from the documented distributions, and always give the same numbers.
 
 use l0star_data::generate::{self, default_n};
 use l0star_data::{DataError, Instance, RealData, Table, real_instance};
@@ -68,7 +68,7 @@ fn huber_has_its_correlation_noise_and_outliers() {
     let all: Vec<usize> = (0..d).collect();
     assert!((mean_correlation(instance.table(), &all) - 0.2).abs() < 0.03);
 
-    // ‖b − A x_true‖ is the noise: the outliers give it √(0.1·10² + 0.9) times its tenth.
+    // ‖b − A x_true‖ is the noise: the outliers multiply its tenth by √(0.1·10² + 0.9).
     let clean = signal(&instance, 1.0);
     let noise: Vec<f64> = instance
         .response()
@@ -85,7 +85,7 @@ fn huber_has_its_correlation_noise_and_outliers() {
 
 #[test]
 fn huber_without_outliers_has_exact_ratios() {
-    // Nine rows have ⌊0.9⌋ = 0 outliers; one feature makes x_noise = ±0.1 exactly.
+    // Nine rows have ⌊0.9⌋ = 0 outliers; one feature makes x_noise exactly ±0.1.
     let instance = generate::huber(1, 1, 9, 5).unwrap();
     let a = instance.table().column(0);
     let b = instance.response();
@@ -104,7 +104,7 @@ fn logistic_has_two_blocks_and_plausible_labels() {
     assert_unit_columns(instance.table(), 0..d);
     assert!(instance.response().iter().all(|b| b.abs() == 1.0));
 
-    // The heavy block shows itself by its correlations: half of it lies in the support.
+    // The block Ŝ is found by its correlations: half of it lies in the support.
     let table = instance.table();
     let heavy: Vec<usize> = (0..d)
         .filter(|&i| {
@@ -128,7 +128,7 @@ fn logistic_has_two_blocks_and_plausible_labels() {
 
 #[test]
 fn logistic_labels_follow_the_signal() {
-    // Few rows make large entries of unit columns, hence clear probabilities.
+    // With few rows, unit columns have large entries, and hence clear probabilities.
     let mut agreement = 0.0;
     for seed in 0..200 {
         let Ok(instance) = generate::logistic(6, 2, 20, seed) else {

@@ -1,5 +1,5 @@
-//! What readers, writers and generators promise. Tests that watch the memory of their process, or end its writing, are programs of
-//! their own.
+//! Tests of readers, writers and generators. Tests that measure the memory of their process, or stop its
+//! writing, are separate programs.
 
 mod csv_files;
 mod formats;

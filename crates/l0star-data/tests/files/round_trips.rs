@@ -1,4 +1,4 @@
-//! What is saved is what is loaded, bit for bit; and a file appears whole or not at all.
+//! A saved table loads unchanged, bit for bit, and a file appears whole or not at all.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Column stores: what is written is what is read, in bounded pieces, and damage shows.
+//! Column stores: written columns are read unchanged, in bounded pieces, and damage is detected.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn names() -> Vec<String> {
     ["a", "b c", "ü"].map(String::from).to_vec()
 }
 
-/// Numbers that single precision has, too.
+/// Numbers that single precision can also represent.
 fn entry(row: usize, column: usize) -> f64 {
     (row * 7 % 64) as f64 * 0.25 - column as f64
 }
@@ -115,7 +115,7 @@ fn every_cut_and_every_flipped_bit_is_refused() {
     }
     assert!(refused(&[&whole[..], b"x"].concat()).contains("cut short, or"));
     let start = whole.len() - 3 * (ROWS * 8usize).next_multiple_of(64);
-    // All of the header; behind it zeros up to a page, which do not matter.
+    // The whole header; after it come zeros up to a page, which do not matter.
     let header = whole[..start].iter().rposition(|byte| *byte != 0).unwrap();
     for at in (0..header).chain((start..start + ROWS * 8).step_by(97)) {
         let mut bytes = whole.clone();
@@ -144,7 +144,7 @@ fn a_file_that_is_replaced_does_no_harm_and_one_that_is_changed_is_refused() {
     assert_eq!(store.numbers(1)[7], entry(7, 1));
     store.check_unchanged().unwrap();
     let store = open(&path).unwrap();
-    // Longer: nothing below the map is touched.
+    // A longer file: nothing below the map is touched.
     let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.set_len(1 << 20).unwrap();
     let error = store.check_unchanged().unwrap_err().to_string();

@@ -1,8 +1,8 @@
-//! Damage to files, for the tests of the readers and for `cargo xtask attack`.
+//! Damages files, for the tests of the readers and for `cargo xtask attack`.
 
 use l0star_data::generate::rng::Stream;
 
-/// Words that mean something to one reader or another.
+/// Words that have a meaning for some reader.
 const TOKENS: [&[u8]; 34] = [
     b"\"",
     b"\n",
@@ -40,7 +40,8 @@ const TOKENS: [&[u8]; 34] = [
     b"\"support\":",
 ];
 
-/// One to six changes: bits, bytes, words, numbers, pieces cut, doubled, or taken from another file.
+/// Applies one to six changes: bits, bytes, words, numbers, pieces removed, duplicated,
+/// or taken from another file.
 pub fn mutate(random: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=random.below(6) {
@@ -67,7 +68,7 @@ pub fn mutate(random: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
                 bytes.splice(at..end, other[from..to].iter().copied());
             }
             7 => {
-                // A length or an offset, in place.
+                // Overwrites a length or an offset.
                 let number = 1u64 << random.below(64);
                 let number = number.wrapping_sub(random.below(3) as u64).to_le_bytes();
                 let size = (1 << random.below(4)).min(bytes.len() - at);

@@ -1,4 +1,4 @@
-//! A small file of every format and compression that is read; for the tests and for `cargo xtask attack`.
+//! A small file of every supported format and compression, for the tests and for `cargo xtask attack`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use parquet::schema::types::ColumnPath;
 
 const ROWS: usize = 24;
 
-/// Every file under a name for messages; all have the target `b`.
+/// Returns every file with its name for messages; all have the target `b`.
 pub fn files() -> Vec<(String, Vec<u8>)> {
     let mut files = ours();
     let batch = batch();
@@ -49,7 +49,7 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The files that we write ourselves, numbers only, and text that is odd.
+/// Returns the files that this crate writes itself, numbers only, and unusual text files.
 fn ours() -> Vec<(String, Vec<u8>)> {
     let folder = tempfile::tempdir().expect("a folder for files");
     let table = table();
@@ -78,13 +78,13 @@ fn ours() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Five features and the target.
+/// Returns a table of five features and the target.
 pub fn table() -> Table {
     let instance = generate::ar(5, 2, ROWS, 0.5, 5.0, 1).expect("a valid instance");
     instance.into_table()
 }
 
-/// Numbers, whole numbers with gaps, and text.
+/// Returns numbers, whole numbers with gaps, and text.
 fn batch() -> RecordBatch {
     let table = table();
     let column = |j: usize| -> ArrayRef { Arc::new(Float64Array::from(table.column(j).to_vec())) };
@@ -109,7 +109,7 @@ fn options(compression: Option<CompressionType>) -> IpcWriteOptions {
         .expect("a compression that is built in")
 }
 
-/// An Arrow file.
+/// Returns an Arrow file.
 pub fn arrow_file(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
     let mut out = Vec::new();
     let writer = FileWriter::try_new_with_options(&mut out, &batch.schema(), options(compression));
@@ -131,7 +131,7 @@ fn arrow_stream(batch: &RecordBatch, compression: Option<CompressionType>) -> Ve
     out
 }
 
-/// A Parquet file; an encoding for texts means pages of version 2.
+/// Returns a Parquet file; an encoding for texts selects pages of version 2.
 pub fn parquet_file(
     batch: &RecordBatch,
     compression: Compression,

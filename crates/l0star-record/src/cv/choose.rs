@@ -1,31 +1,31 @@
-//! The best candidate, and by which rule another is chosen that is not clearly worse.
+//! The choice of a candidate: the best one, or by rule a simpler one that is not clearly worse.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::tally::{Axis, Candidate, Tally};
 
-/// With [`Rule::Proof`], a mean within this share of the best is as good.
+/// Share of the best mean within which another mean counts as equally good, with [`Rule::Proof`].
 const AS_GOOD: f64 = 0.01;
 
-/// How the choice is made.
+/// The rule by which a candidate is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The best mean score.
+    /// The candidate with the best mean score.
     Best,
-    /// The smallest k, and of these the largest price, whose mean score is within one standard error of the best; of several
-    /// ridges the best.
+    /// The smallest k whose mean score is within one standard error of the best, and among these the largest
+    /// price. Among several ridges, the best.
     OneSe,
-    /// The largest ridge with a mean score within 1 % of the best, then the smallest such k, then the largest price: proofs are
-    /// far easier with a larger ridge and fewer features.
+    /// The largest ridge with a mean score within 1 % of the best, then the smallest such k, then the largest
+    /// price. Proofs are far easier with a larger ridge and fewer features.
     Proof,
 }
 
 impl Rule {
-    /// All of them.
+    /// All rules.
     pub const ALL: [Self; 3] = [Self::Best, Self::OneSe, Self::Proof];
 
-    /// As users write it.
+    /// Returns the name of the rule as users write it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Best => "best",
@@ -34,7 +34,7 @@ impl Rule {
         }
     }
 
-    /// What it chooses, in a few words.
+    /// Returns a short description of the chosen candidate.
     pub fn reason(self, axis: Axis) -> &'static str {
         match (self, axis) {
             (Self::Best, _) => "the best",
@@ -67,33 +67,34 @@ impl FromStr for Rule {
     }
 }
 
-/// Places in the list of candidates.
+/// A choice, as positions in the list of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// That with the best mean.
+    /// The candidate with the best mean.
     pub best: usize,
-    /// That which the rule chooses.
+    /// The candidate that the rule chooses.
     pub chosen: usize,
 }
 
-/// Why nothing is chosen.
+/// The reason why no candidate is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
-    /// No size, or no price, is complete.
+    /// No size (or no price) is complete.
     NoSize,
-    /// The choice would be the largest complete size, or the lowest price, and what comes after it is not known.
+    /// The choice would be the largest complete size (or the lowest complete price), and the
+    /// candidates after it are unknown.
     Rising,
 }
 
-/// Whether a candidate has fewer features to expect than another.
+/// Whether a candidate is expected to have fewer features than another.
 fn is_sparser(own: &Candidate, other: &Candidate) -> bool {
     own.k < other.k || (own.k == other.k && own.l0_penalty > other.l0_penalty)
 }
 
-/// Chooses among the sizes, or the prices, that are complete; `is_gain` says whether more is better.
+/// Chooses among the complete sizes (or prices); `is_gain` says whether a higher score is better.
 ///
-/// Where larger sizes (lower prices) are missing, the choice stands only if a larger size is complete: else the score was still
-/// rising.
+/// If larger sizes (lower prices) are missing, the choice stands only if a larger size is complete; otherwise
+/// the score may still be rising.
 pub fn choose(tally: &Tally, is_gain: bool, rule: Rule) -> Result<Choice, Undecided> {
     let complete = tally.complete();
     let candidates = &tally.candidates;
@@ -139,13 +140,13 @@ mod tests {
     use super::*;
     use crate::cv::tally::{Penalty, Scored};
 
-    /// Sizes with these means; the standard error of each is 0.1.
+    /// Creates a tally of sizes with these means; the standard error of each is 0.1.
     fn tally(ridges: &[f64], means: &[&[f64]]) -> Tally {
         let ks: Vec<usize> = (0..means[0].len()).collect();
         entered(Tally::new(&ks, &Penalty::grid(ridges, &[0.0]), 2), means)
     }
 
-    /// The means of each penalty, by size.
+    /// Enters the means of each penalty, by size.
     fn entered(mut tally: Tally, means: &[&[f64]]) -> Tally {
         for (ridge, means) in means.iter().enumerate() {
             for (size, mean) in means.iter().enumerate().filter(|(_, mean)| !mean.is_nan()) {
@@ -188,13 +189,13 @@ mod tests {
         let all = tally(&[0.1, 1.0, 10.0], &[&small, &large, &[0.1, 0.8, 0.8, 0.8]]);
         let choice = choose(&all, true, Rule::Proof).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 5));
-        // The order of the ridges does not matter, and a loss is as good within 1 % of itself.
+        // The order of the ridges does not matter, and a loss within 1 % of the best counts as equally good.
         let losses = tally(&[1.0, 0.1], &[&[2.0, 1.009, 1.02], &[2.0, 1.01, 1.0]]);
         let choice = choose(&losses, false, Rule::Proof).unwrap();
         assert_eq!((choice.best, choice.chosen), (5, 1));
     }
 
-    /// One size, and means from the highest price to the lowest.
+    /// Creates a tally with one size, and means from the highest price to the lowest.
     fn priced(ridges: &[f64], means: &[f64]) -> Tally {
         let prices: Vec<f64> = (0..means.len() / ridges.len()).map(|i| i as f64).collect();
         let means: Vec<[f64; 1]> = means.iter().map(|mean| [*mean]).collect();
@@ -211,12 +212,12 @@ mod tests {
         assert_eq!(all.candidates[2].l0_penalty, 2.0);
         assert_eq!(choose(&all, true, Rule::Best).unwrap().chosen, 3);
         assert_eq!(choose(&all, true, Rule::Proof).unwrap().chosen, 3);
-        // Of one price the best ridge; for a proof the largest ridge first.
+        // With one price, the best ridge; for a proof, the largest ridge first.
         let ridges = [0.1, 1.0];
         let both = priced(&ridges, &[0.2, 0.3, 0.84, 0.85, 0.9, 0.895]);
         assert_eq!(choose(&both, true, Rule::OneSe).unwrap().chosen, 3);
         assert_eq!(choose(&both, true, Rule::Proof).unwrap().chosen, 5);
-        // What is missing are lower prices.
+        // The lower prices are missing.
         let missing = f64::NAN;
         let rising = priced(&[1.0], &[0.2, 0.5, 0.9, missing]);
         assert_eq!(choose(&rising, true, Rule::OneSe), Err(Undecided::Rising));
@@ -254,7 +255,8 @@ mod tests {
         );
         let rising = [0.1, 0.5, 0.9, missing];
         assert_eq!(choose(&rising, Rule::OneSe), Err(Undecided::Rising));
-        // Within one standard error it has: the larger sizes that are there are no better by more.
+        // Within one standard error, the score has stopped rising: the larger complete
+        // sizes are no better than that.
         let flat = [0.1, 0.85, 0.9, missing];
         assert_eq!(
             choose(&flat, Rule::OneSe),

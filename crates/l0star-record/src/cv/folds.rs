@@ -1,19 +1,19 @@
-//! Which rows are held out together.
+//! The assignment of rows to folds, which are held out one at a time.
 
 use l0star_data::generate::rng::Stream;
 
-/// The fold of every row that counts.
+/// The fold of every row of positive weight.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Folds {
-    /// How many there are.
+    /// Number of folds.
     pub count: usize,
-    /// Nothing for a row of weight zero.
+    /// The fold of each row; `None` for a row of weight zero.
     of: Vec<Option<usize>>,
-    /// How many rows each has.
+    /// Number of rows in each fold.
     sizes: Vec<usize>,
 }
 
-/// Deals rows that come in a stream: each round gives every fold one row, in an order of its own.
+/// Deals streamed rows to folds: each round gives every fold one row, in a new random order.
 #[derive(Debug)]
 pub struct Dealer {
     random: Stream,
@@ -22,7 +22,7 @@ pub struct Dealer {
 }
 
 impl Dealer {
-    /// For so many folds, at least one.
+    /// Creates a dealer for `count` folds, at least one.
     pub fn new(count: usize, seed: u64) -> Self {
         Self {
             random: Stream::new(seed),
@@ -31,7 +31,7 @@ impl Dealer {
         }
     }
 
-    /// The fold of the next row that counts.
+    /// Returns the fold of the next row of positive weight.
     pub fn next_fold(&mut self) -> usize {
         if self.at == 0 {
             shuffle_with(&mut self.round, &mut self.random);
@@ -42,23 +42,23 @@ impl Dealer {
     }
 }
 
-/// Why rows cannot be dealt to folds.
+/// The reason why rows cannot be dealt to folds.
 #[derive(Debug, PartialEq)]
 pub enum FoldError {
-    /// Fewer rows count than there are folds.
+    /// Fewer rows of positive weight than folds.
     FewRows(usize),
-    /// A label or class has one row or none, so that some fold leaves none of it.
+    /// A label or class has at most one row, so that some training rows would lack it.
     FewOfLabel {
-        /// Its number: ±1 for labels, from 0 for classes.
+        /// The label (±1) or the number of the class (from 0).
         label: f64,
-        /// How many rows have it.
+        /// Number of rows with this label or class.
         rows: usize,
     },
 }
 
 impl Folds {
-    /// Deals the shuffled rows to the folds in turn; with labels (±1) or the numbers of classes those of one first, so that
-    /// every fold has its share of each, as scikit-learn's `StratifiedKFold` has it.
+    /// Deals the shuffled rows to the folds in turn. Labels (±1) or classes are dealt one after the other, so
+    /// that every fold has its share of each, as in scikit-learn's `StratifiedKFold`.
     pub fn deal(
         response: &[f64],
         weights: Option<&[f64]>,
@@ -93,13 +93,14 @@ impl Folds {
         Ok(Folds { count, of, sizes })
     }
 
-    /// Folds of rows that are known by their moments alone, with so many rows each.
+    /// Creates folds of the given sizes for rows that are known only by their moments.
     pub fn of_moments(sizes: Vec<usize>) -> Folds {
         let (count, of) = (sizes.len(), Vec::new());
         Folds { count, of, sizes }
     }
 
-    /// The weights of the rows inside a fold, or of those outside; the others weigh nothing. `own`: those of all rows.
+    /// Returns the weights of the rows inside a fold, or outside it; the other rows get weight zero.
+    /// `own`: the weights of all rows.
     pub fn weights(&self, own: Option<&[f64]>, fold: usize, inside: bool) -> Vec<f64> {
         let weight = |row: usize| own.map_or(1.0, |weights| weights[row]);
         let rows = self.of.iter().enumerate();
@@ -110,13 +111,13 @@ impl Folds {
         .collect()
     }
 
-    /// How many rows each fold has.
+    /// Returns the number of rows in each fold.
     pub fn sizes(&self) -> Vec<usize> {
         self.sizes.clone()
     }
 }
 
-/// The labels or numbers of classes, in order.
+/// Returns the distinct labels or class numbers, in ascending order.
 pub(crate) fn distinct(response: &[f64]) -> Vec<f64> {
     let mut labels = response.to_vec();
     labels.sort_by(f64::total_cmp);
@@ -124,7 +125,7 @@ pub(crate) fn distinct(response: &[f64]) -> Vec<f64> {
     labels
 }
 
-/// Fisher–Yates, from the front.
+/// Shuffles rows by Fisher–Yates, from the front.
 pub(crate) fn shuffle(rows: &mut [usize], seed: u64) {
     shuffle_with(rows, &mut Stream::new(seed));
 }

@@ -1,14 +1,14 @@
-//! Cross-validation over the engine: how many features, which ridge, and which price of a feature?
+//! Cross-validation over the engine: chooses the number of features, the ridge and the price of a feature.
 //!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`folds`] | which rows are held out together |
+//! | [`folds`] | the assignment of rows to folds |
 //! | [`score`] | how well held-out rows are predicted |
-//! | [`tally`] | the scores so far: what is complete, what is not proved, what was not likely to be |
-//! | [`choose`](mod@choose) | the best candidate, and by which rule another is chosen that is not clearly worse |
-//! | [`searches`] | all searches, in turns; a face makes the problems and gives the scores |
+//! | [`tally`] | the scores so far: complete, unproved and hopeless searches |
+//! | [`choose`](mod@choose) | the choice of a candidate: the best one, or by rule a simpler one that is not clearly worse |
+//! | [`searches`] | all searches, in turns; each face makes the problems and computes the scores |
 
 pub mod choose;
 pub mod folds;

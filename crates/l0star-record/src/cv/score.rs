@@ -1,4 +1,4 @@
-//! How well held-out rows are predicted.
+//! Scores of predictions for held-out rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use l0star::problem::Moments;
 
 use crate::{several, survival};
 
-/// What a fold is scored by; weights count.
+/// The score of a fold, weighted by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
     /// Coefficient of determination: 1 is perfect, 0 as good as the mean of the fold
@@ -17,13 +17,13 @@ pub enum Score {
     Mse,
     /// Mean absolute error
     Mae,
-    /// Share of labels that are right
+    /// Share of labels that are predicted correctly
     Accuracy,
-    /// Mean negative logarithm of the probability of the right label
+    /// Mean negative logarithm of the probability of the true label
     LogLoss,
     /// Mean deviance: twice the mean loss
     Deviance,
-    /// Share of comparable pairs of times that are predicted in order
+    /// Share of comparable pairs of times whose order is predicted correctly
     Concordance,
 }
 
@@ -43,7 +43,7 @@ impl FromStr for Score {
 }
 
 impl Score {
-    /// All of them.
+    /// All scores.
     pub const ALL: [Score; 7] = [
         Score::R2,
         Score::Mse,
@@ -54,7 +54,7 @@ impl Score {
         Score::Concordance,
     ];
 
-    /// The word for it.
+    /// Returns the word for the score.
     pub fn word(self) -> &'static str {
         match self {
             Score::R2 => "r2",
@@ -67,7 +67,7 @@ impl Score {
         }
     }
 
-    /// What it is, for a list of options.
+    /// Returns a description for a list of options.
     pub fn description(self) -> &'static str {
         match self {
             Score::R2 => {
@@ -84,12 +84,12 @@ impl Score {
         }
     }
 
-    /// Whether it is about labels.
+    /// Whether the score is for labels.
     pub fn is_of_labels(self) -> bool {
         matches!(self, Score::Accuracy | Score::LogLoss)
     }
 
-    /// Whether a loss has it.
+    /// Whether the score applies to a loss.
     pub fn suits(self, loss: &dyn Loss) -> bool {
         match self {
             Score::Accuracy => !loss.response().is_numeric(),
@@ -102,7 +102,7 @@ impl Score {
         }
     }
 
-    /// What a fold is scored by unless something else is asked for.
+    /// Returns the default score for a loss.
     pub fn usual(loss: &dyn Loss) -> Self {
         if loss.has_log_link() || loss.has_hazards() {
             Score::Deviance
@@ -113,13 +113,13 @@ impl Score {
         }
     }
 
-    /// Whether more is better.
+    /// Whether a higher score is better.
     pub fn is_gain(self) -> bool {
         matches!(self, Score::R2 | Score::Accuracy | Score::Concordance)
     }
 
-    /// Of linear predictors `z` for responses `b` (±1 for labels), by weight. With a log link it is their exponentials that are
-    /// compared with the responses.
+    /// Scores linear predictors `z` for responses `b` (±1 for labels), by weight. With a log link, their
+    /// exponentials are compared with the responses.
     pub fn of(self, loss: &dyn Loss, z: &[f64], b: &[f64], weights: &[f64]) -> f64 {
         if loss.has_hazards() {
             return self.of_hazards(loss, z, b, weights);
@@ -145,7 +145,7 @@ impl Score {
                 let centre = mean(&|_, b| b);
                 let spread = mean(&|_, b| (b - centre) * (b - centre));
                 let missed = mean(&|z, b| (z - b) * (z - b));
-                // As scikit-learn has it where the target of a fold is constant.
+                // Follows scikit-learn for a fold with a constant target.
                 if spread > 0.0 {
                     1.0 - missed / spread
                 } else {
@@ -159,8 +159,8 @@ impl Score {
         }
     }
 
-    /// Of rows with several scores: of responses the mean over these, of classes (whose numbers are the one of `b`) by the
-    /// probabilities of all.
+    /// Scores rows with several linear predictors. For responses, this is the mean over the responses. For
+    /// classes, whose numbers are the only column of `b`, the probabilities of all classes count.
     pub fn of_several(
         self,
         loss: &dyn Loss,
@@ -189,7 +189,7 @@ impl Score {
         sum / total
     }
 
-    /// Of rows that are compared with each other; NaN where none can be.
+    /// Scores rows that are compared with each other; NaN if no rows are comparable.
     fn of_hazards(self, loss: &dyn Loss, z: &[f64], b: &[f64], weights: &[f64]) -> f64 {
         let Some((joint, z)) = survival::bound(loss, z, b, weights) else {
             return f64::NAN;
@@ -203,7 +203,8 @@ impl Score {
 }
 
 impl Score {
-    /// Of a linear model for rows that are known by their moments; `None` for a score that needs them one by one.
+    /// Scores a linear model on rows that are known only by their moments; `None` if the
+    /// score needs individual rows.
     pub fn of_moments(
         self,
         moments: &Moments,
@@ -212,7 +213,7 @@ impl Score {
     ) -> Option<f64> {
         let (means, weight) = (moments.means(), moments.weight());
         let target = coefficients.len();
-        // The residual is linear in the columns, the response with the factor -1.
+        // The residual is linear in the columns, with factor -1 for the response.
         let used = coefficients.iter().copied().enumerate();
         let mut factors: Vec<(usize, f64)> = used.filter(|(_, x)| *x != 0.0).collect();
         factors.push((target, -1.0));
@@ -232,7 +233,7 @@ impl Score {
     }
 }
 
-/// `log(1 + exp(v))` without overflow.
+/// Computes `log(1 + exp(v))` without overflow.
 fn log_one_exp(v: f64) -> f64 {
     v.max(0.0) + (-v.abs()).exp().ln_1p()
 }
@@ -329,7 +330,7 @@ mod tests {
     fn scores_of_counts_and_amounts() {
         let (z, w) = ([2f64.ln(), 0.0], [1.0, 3.0]);
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-14, "{found}");
-        // 2(0 - 0 + 2) for a count of 0 with the mean 2; a count of 1 with the mean 1 is right.
+        // 2(0 - 0 + 2) for a count of 0 with mean 2; a count of 1 with mean 1 is predicted exactly.
         near(score(Score::Deviance, "poisson", &z, &[0.0, 1.0], &w), 1.0);
         near(score(Score::Mae, "poisson", &z, &[0.0, 1.0], &w), 0.5);
         near(score(Score::Mse, "poisson", &z, &[0.0, 1.0], &w), 1.0);
@@ -343,7 +344,7 @@ mod tests {
         let cox = Cox::new(vec![true, false, true, true]);
         let of =
             |own: Score, w: &[f64]| own.of(&cox, &[1.0, 0.0, 0.0, 5.0], &[1.0, 2.0, 3.0, 9.0], w);
-        // The last row has no weight, the third one nobody to be compared with.
+        // The last row has no weight, and the third has no row to be compared with.
         let weights = [1.0, 1.0, 1.0, 0.0];
         assert_eq!(of(Score::Concordance, &weights), 1.0);
         let deviance = 2.0 / 3.0 * (1.0 + 2.0 * (-1.0f64).exp()).ln();

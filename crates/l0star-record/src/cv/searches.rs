@@ -1,4 +1,4 @@
-//! All searches of cross-validation, in turns: a face makes the problems and gives the scores.
+//! Runs all searches of cross-validation in turns; each face makes the problems and computes the scores.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,28 +10,28 @@ use l0star::{PathState, Settings, Status};
 
 use super::tally::{Hopeless, Scored, Tally};
 
-/// A penalty on the rows outside a fold: all sizes of it are one path.
+/// A penalty on the rows outside a fold; all of its sizes form one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
-    /// Its number, the fold running fastest.
+    /// Number of the path; the fold varies fastest.
     pub at: usize,
-    /// The number of its penalty: a ridge and a price.
+    /// Number of its penalty, which is a ridge and a price.
     pub penalty: usize,
-    /// The number of its fold.
+    /// Number of its fold.
     pub fold: usize,
 }
 
-/// What a face does in cross-validation, on whichever thread.
+/// The part of cross-validation that a face implements; called on any thread.
 pub trait Searcher: Sync {
-    /// Why it cannot go on.
+    /// The error that ends the run.
     type Error: Send;
-    /// What it notes during a search.
+    /// Notes taken during a search.
     type Notes;
 
-    /// Begins a path.
+    /// Starts a path.
     fn begin(&self, path: Path) -> Result<PathState<'static>, Self::Error>;
 
-    /// Searches the next size of a path; nothing when there is none.
+    /// Searches the next size of a path; `None` if there is none.
     fn step(
         &self,
         state: &mut PathState<'static>,
@@ -41,40 +41,41 @@ pub trait Searcher: Sync {
     /// Scores a model on the rows inside the fold.
     fn score(&self, path: Path, point: &PathSize, notes: Self::Notes) -> Result<f64, Self::Error>;
 
-    /// How many seconds the proof of a search would take, where that is hopelessly many.
+    /// Returns the seconds that the proof of a search would take, if they are hopelessly many.
     fn hopeless(&self, _point: &PathSize, _notes: &Self::Notes) -> Option<f64> {
         None
     }
 
-    /// Hears of a score that was entered.
+    /// Called after a score was entered.
     fn entered(&self, _path: Path, _point: &PathSize, _score: f64, _tally: &Tally) {}
 }
 
-/// All that is to be fitted and scored on the folds.
+/// All fits and scores of a cross-validation.
 #[derive(Debug)]
 pub struct CrossValidation<'a> {
-    /// How a size is searched; many searches run at the same time, each on one thread.
+    /// Settings of each search; many searches run at the same time, each on one thread.
     pub settings: &'a Settings,
-    /// How many penalties there are: every ridge with every price.
+    /// Number of penalties: every ridge with every price.
     pub penalties: usize,
-    /// How many folds there are.
+    /// Number of folds.
     pub folds: usize,
-    /// How many threads search.
+    /// Number of threads that search.
     pub threads: usize,
-    /// How many paths are kept at the same time, see [`l0star::batch::room_for`].
+    /// Number of paths kept in memory at the same time, see [`l0star::batch::room_for`].
     pub room: usize,
-    /// When searches are cut off.
+    /// Time at which searches are cut off.
     pub deadline: Option<Instant>,
-    /// Whether a run is resumed: then other paths may have sizes that an earlier run has finished.
+    /// Whether a run is resumed. Then other paths may have sizes that an earlier run finished.
     pub is_resumed: bool,
-    /// Where the scores go.
+    /// Receives the scores.
     pub tally: &'a Mutex<Tally>,
 }
 
 impl CrossValidation<'_> {
-    /// Scores every size on every fold, a size on all folds before the next; what there is of it when it is cut off.
+    /// Scores every size on every fold, one size on all folds before the next. If it is cut off,
+    /// the scores so far remain.
     pub fn run<S: Searcher>(&self, searcher: &S) -> Result<(), S::Error> {
-        // Sizes that were not proved when their search ended, by path and place.
+        // Sizes that were not proved when their search ended, by path and position.
         let unproved = Mutex::new(HashSet::new());
         let path = |at: usize| Path {
             at,
@@ -90,7 +91,7 @@ impl CrossValidation<'_> {
         )
     }
 
-    /// One search, scored on the rows inside the fold.
+    /// Runs one search and scores it on the rows inside the fold.
     fn step<S: Searcher>(
         &self,
         searcher: &S,
@@ -137,7 +138,7 @@ impl CrossValidation<'_> {
         tally.enter(path.penalty, size, path.fold, scored);
         searcher.entered(path, &point, score, &tally);
         if state.is_done() {
-            // What is proved of a size may be enough for a smaller one.
+            // Proofs from the end of the path may also cover smaller sizes.
             for (size, point) in state.finish(&settings).iter().enumerate() {
                 let status = point.solution.status;
                 if !status.falls_short() && lock(unproved).remove(&(path.at, size)) {
@@ -148,7 +149,8 @@ impl CrossValidation<'_> {
         Ok(Turn::Next)
     }
 
-    /// Whether a search was ended by what ends the whole run: how far it came is an accident, and its score would be one.
+    /// Whether a search was ended by the end of the whole run. Its progress is then arbitrary,
+    /// and so would be its score.
     fn is_cut_off(&self, status: Status) -> bool {
         match status {
             Status::Interrupted => true,
@@ -158,7 +160,7 @@ impl CrossValidation<'_> {
     }
 }
 
-/// How a limit of the whole run is divided: the fit on all rows has as much of it as a fold.
+/// Returns the share of a run's time limit that the folds get; the fit on all rows gets as much as one fold.
 pub fn on_folds(limit: Duration, folds: usize) -> Duration {
     limit.mul_f64(folds as f64 / (folds + 1) as f64)
 }

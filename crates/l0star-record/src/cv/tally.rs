@@ -1,19 +1,20 @@
-//! The scores so far: what is complete, which searches are not proved, and what a reader is told of that.
+//! The scores so far: which steps are complete, which searches are not proved, and messages about both.
 
 use l0star::Status;
 use l0star_data::counted;
 
-/// The weights of what is added to the loss.
+/// Weights of the penalty terms in the objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Penalty {
-    /// The weight of the ridge.
+    /// Weight of the ridge.
     pub ridge: f64,
-    /// The price of a feature.
+    /// Price of a feature.
     pub l0: f64,
 }
 
 impl Penalty {
-    /// Every ridge with every price. The highest price comes first: its models have the fewest features.
+    /// Combines every ridge with every price. The highest price comes first: its models
+    /// have the fewest features.
     pub fn grid(ridges: &[f64], prices: &[f64]) -> Vec<Self> {
         let mut prices = prices.to_vec();
         prices.sort_by(|a, b| b.total_cmp(a));
@@ -23,43 +24,43 @@ impl Penalty {
     }
 }
 
-/// The proof of a search that was stopped was out of reach.
+/// A search that was stopped while its proof was out of reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hopeless {
-    /// How many seconds it would take at the pace of its bound.
+    /// Seconds that the proof would take at the pace of the bound.
     pub seconds: f64,
-    /// A ridge with which it would be far easier.
+    /// A ridge with which the proof would be far easier.
     pub ridge: f64,
 }
 
-/// What came of one search.
+/// The outcome of one search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
-    /// How well the rows of the fold are predicted.
+    /// Score on the rows of the fold.
     pub score: f64,
-    /// What is known of the model.
+    /// Status of the search.
     pub status: Status,
-    /// How many features the model has.
+    /// Number of features in the model.
     pub features: usize,
-    /// Set where the search was stopped and was not likely to end.
+    /// Set if the search was stopped and was unlikely to finish.
     pub hopeless: Option<Hopeless>,
 }
 
-/// A number of features, a ridge and a price, with what came of its folds so far.
+/// A number of features, a ridge and a price, with the outcomes of its folds so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// At most this many features.
+    /// Upper limit on the number of features.
     pub k: usize,
-    /// The weight of the ridge.
+    /// Weight of the ridge.
     pub ridge: f64,
-    /// The price of a feature.
+    /// Price of a feature.
     pub l0_penalty: f64,
-    /// `None` for a fold whose search has not ended.
+    /// Outcome of each fold; `None` if its search has not ended.
     pub folds: Vec<Option<Scored>>,
 }
 
 impl Candidate {
-    /// The scores, if every fold has one.
+    /// Returns the scores, if every fold has one.
     fn scores(&self) -> Option<Vec<f64>> {
         let scores = self.folds.iter().map(|fold| Some((*fold)?.score));
         scores.collect()
@@ -70,25 +71,26 @@ impl Candidate {
         self.folds.iter().all(Option::is_some)
     }
 
-    /// How many folds have a score.
+    /// Number of folds that have a score.
     pub fn scored(&self) -> usize {
         self.folds.iter().flatten().count()
     }
 
-    /// The mean of the scores, if every fold has one.
+    /// Returns the mean score, if every fold has one.
     pub fn mean(&self) -> Option<f64> {
         let scores = self.scores()?;
         Some(scores.iter().sum::<f64>() / scores.len() as f64)
     }
 
-    /// The mean number of features, if every fold has a model.
+    /// Returns the mean number of features, if every fold has a model.
     pub fn mean_features(&self) -> Option<f64> {
         let features = self.folds.iter().map(|fold| Some((*fold)?.features as f64));
         let total: Option<f64> = features.sum();
         Some(total? / self.folds.len() as f64)
     }
 
-    /// The standard error of the mean: the deviation of the folds over the root of their number.
+    /// Returns the standard error of the mean: the standard deviation over folds, divided by
+    /// the root of their number.
     pub fn standard_error(&self) -> Option<f64> {
         let (scores, mean) = (self.scores()?, self.mean()?);
         let count = scores.len() as f64;
@@ -96,12 +98,12 @@ impl Candidate {
         Some((squares / (count - 1.0) / count).sqrt())
     }
 
-    /// The folds, counted from 1, whose search ended without a proof.
+    /// Returns the folds, counted from 1, whose search ended without a proof.
     pub fn unproved(&self) -> Vec<usize> {
         self.folds_where(|scored| scored.status.falls_short())
     }
 
-    /// The folds, counted from 1, whose search was stopped and was not likely to end.
+    /// Returns the folds, counted from 1, whose search was stopped and was unlikely to finish.
     pub fn hopeless(&self) -> Vec<usize> {
         self.folds_where(|scored| scored.hopeless.is_some())
     }
@@ -113,27 +115,27 @@ impl Candidate {
     }
 }
 
-/// What makes models larger from step to step.
+/// The quantity that makes models larger from step to step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
-    /// More features are allowed.
+    /// The number of features that are allowed.
     Sizes,
-    /// There is one size alone, and features become cheaper.
+    /// The price of a feature, which falls; there is only one size.
     Prices,
 }
 
-/// What came of all searches so far.
+/// The outcomes of all searches so far.
 #[derive(Debug, Clone)]
 pub struct Tally {
-    /// By penalty, k running fastest.
+    /// All candidates by penalty; k varies fastest.
     pub candidates: Vec<Candidate>,
     sizes: usize,
-    /// The number of the step in which a candidate is searched: that of its size, or of its price.
+    /// The step in which each candidate is searched: the index of its size, or of its price.
     steps: Vec<usize>,
 }
 
 impl Tally {
-    /// No scores yet; sizes ascend, and prices descend (see [`Penalty::grid`]).
+    /// Creates a tally without scores; sizes ascend, and prices descend (see [`Penalty::grid`]).
     pub fn new(ks: &[usize], penalties: &[Penalty], folds: usize) -> Self {
         let of = |penalty: &Penalty| {
             let Penalty { ridge, l0 } = *penalty;
@@ -163,19 +165,19 @@ impl Tally {
         tally
     }
 
-    /// Enters what came of the search of a penalty, a size and a fold, all by their numbers.
+    /// Enters the outcome of the search of a penalty, a size and a fold, all by number.
     pub fn enter(&mut self, penalty: usize, size: usize, fold: usize, scored: Scored) {
         self.candidates[penalty * self.sizes + size].folds[fold] = Some(scored);
     }
 
-    /// Enters what a later search has proved of a model that has its score.
+    /// Updates the status of a scored model after a later search has proved it.
     pub fn prove(&mut self, penalty: usize, size: usize, fold: usize, status: Status) {
         if let Some(scored) = &mut self.candidates[penalty * self.sizes + size].folds[fold] {
             (scored.status, scored.hopeless) = (status, None);
         }
     }
 
-    /// The weights of a penalty, by its number.
+    /// Returns the weights of a penalty, by its number.
     pub fn penalty(&self, number: usize) -> Penalty {
         let Candidate {
             ridge, l0_penalty, ..
@@ -186,13 +188,13 @@ impl Tally {
         }
     }
 
-    /// How many searches have no score, and how many there are.
+    /// Returns the number of searches without a score, and the number of all searches.
     pub fn missing(&self) -> (usize, usize) {
         let all = || self.candidates.iter().flat_map(|one| &one.folds);
         (all().filter(|fold| fold.is_none()).count(), all().count())
     }
 
-    /// Along what models become larger.
+    /// Returns the quantity along which models become larger.
     pub fn axis(&self) -> Axis {
         if self.sizes == 1 && self.differ(|one| one.l0_penalty) {
             Axis::Prices
@@ -201,12 +203,12 @@ impl Tally {
         }
     }
 
-    /// Whether there is more than one ridge.
+    /// Whether there are several ridges.
     pub fn has_ridges(&self) -> bool {
         self.differ(|one| one.ridge)
     }
 
-    /// Whether there is more than one price.
+    /// Whether there are several prices.
     pub fn has_prices(&self) -> bool {
         self.differ(|one| one.l0_penalty)
     }
@@ -216,17 +218,17 @@ impl Tally {
         pairs.any(|pair| of(&pair[0]) != of(&pair[1]))
     }
 
-    /// The number of the step in which a candidate is searched.
+    /// Returns the number of the step in which a candidate is searched.
     pub fn step(&self, candidate: usize) -> usize {
         self.steps[candidate]
     }
 
-    /// How many steps there are.
+    /// Number of steps.
     pub fn steps(&self) -> usize {
         self.steps.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// How many of the first steps, the smallest sizes or the highest prices, have all of their searches.
+    /// Number of leading steps (the smallest sizes or the highest prices) whose searches have all ended.
     pub fn complete(&self) -> usize {
         let is_missing = |at: &usize| !self.candidates[*at].is_complete();
         let missing = (0..self.candidates.len()).filter(is_missing);
@@ -234,7 +236,7 @@ impl Tally {
         first.unwrap_or_else(|| self.steps())
     }
 
-    /// The complete steps, as `k = 0 to 3` or `prices 80, 20`; nothing where there are none.
+    /// Describes the complete steps, as `k = 0 to 3` or `prices 80, 20`; `None` if there are none.
     pub fn complete_in_words(&self) -> Option<String> {
         let complete = self.complete();
         if complete == 0 {
@@ -257,7 +259,7 @@ impl Tally {
         })
     }
 
-    /// What distinguishes a candidate: `k = 3`, `k = 3 with ridge 0.1`, `price 20`.
+    /// Names a candidate by what distinguishes it: `k = 3`, `k = 3 with ridge 0.1`, `price 20`.
     pub fn name(&self, candidate: &Candidate) -> String {
         let mut words = Vec::new();
         if self.axis() == Axis::Sizes {
@@ -276,7 +278,7 @@ impl Tally {
         }
     }
 
-    /// Which searches ended without a proof, in words; `None` when all are proved.
+    /// Describes the searches that ended without a proof; `None` if all are proved.
     pub fn unproved(&self) -> Option<String> {
         let (count, words) = self.named(Candidate::unproved)?;
         let best = match self.axis() {
@@ -289,7 +291,8 @@ impl Tally {
         ))
     }
 
-    /// How many searches were stopped and were not likely to end, which they are, and the easiest of them.
+    /// Returns the number of searches that were stopped and unlikely to finish, their
+    /// description, and the easiest of them.
     pub fn hopeless(&self) -> Option<(usize, String, Hopeless)> {
         let (count, words) = self.named(Candidate::hopeless)?;
         let folds = self.candidates.iter().flat_map(|one| &one.folds);
@@ -301,7 +304,7 @@ impl Tally {
         Some((count, words, all.reduce(easier)?))
     }
 
-    /// How many searches are meant, and which.
+    /// Returns the number of searches that `of` selects, and their description.
     fn named(&self, of: impl Fn(&Candidate) -> Vec<usize>) -> Option<(usize, String)> {
         let mut count = 0;
         let mut words = Vec::new();
@@ -316,7 +319,7 @@ impl Tally {
     }
 }
 
-/// `fold 2`, or `folds 1, 3`.
+/// Formats fold numbers: `fold 2`, or `folds 1, 3`.
 pub fn in_folds(folds: &[usize]) -> String {
     let numbers: Vec<String> = folds.iter().map(usize::to_string).collect();
     match numbers.len() {
@@ -325,7 +328,7 @@ pub fn in_folds(folds: &[usize]) -> String {
     }
 }
 
-/// `k = 3`, `k = 0 to 3` or `k = 1, 2, 5`.
+/// Formats sizes: `k = 3`, `k = 0 to 3` or `k = 1, 2, 5`.
 fn in_sizes(ks: &[usize]) -> String {
     match ks {
         [first, _, .., last] if last - first + 1 == ks.len() => format!("k = {first} to {last}"),
@@ -376,7 +379,7 @@ mod tests {
             tally.enter(ridge, 0, fold, scored(1.0));
             tally.enter(ridge, 2, fold, scored(1.0));
         }
-        // Without the size before it the last one does not count.
+        // The last size does not count while the one before it is missing.
         assert_eq!(tally.complete(), 1);
         assert_eq!(tally.complete_in_words().as_deref(), Some("k = 0"));
         tally.enter(1, 1, 1, scored(0.5));
@@ -428,7 +431,7 @@ mod tests {
         assert_eq!(tally.name(&tally.candidates[3]), "price 20 with ridge 1");
         assert_eq!(tally.candidates[3].mean_features(), Some(2.0));
         assert_eq!(tally.candidates[5].mean_features(), None);
-        // With several sizes a step is a size, at all prices.
+        // With several sizes, a step is a size at all prices.
         let both = Tally::new(&[1, 2], &penalties, 2);
         assert_eq!((both.axis(), both.steps()), (Axis::Sizes, 2));
         let words = "k = 2 with price 80 and ridge 0.1";

@@ -1,15 +1,15 @@
-//! What is asked about features, in names, and what can be wrong with it.
+//! The request of a face for constraints on features, and its possible errors.
 
 use l0star_data::DataError;
 
 use crate::names::Feature;
 
-/// Whose coefficients may not be negative.
+/// Features whose coefficients may not be negative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nonnegative {
-    /// Those of all features.
+    /// All features.
     All,
-    /// Those of some features, or of none.
+    /// Some features, or none.
     These(Vec<Feature>),
 }
 
@@ -19,90 +19,90 @@ impl Default for Nonnegative {
     }
 }
 
-/// Between which numbers a coefficient must lie, on the scale of the data; nothing is no bound.
+/// The bounds of a coefficient, on the scale of the data; `None` means unbounded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
-    /// Whose.
+    /// The feature.
     pub feature: Feature,
-    /// At least this.
+    /// Lower bound.
     pub lower: Option<f64>,
-    /// At most this.
+    /// Upper bound.
     pub upper: Option<f64>,
 }
 
-/// Columns that are in or out together and count as one.
+/// Columns that are chosen together and count as one feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Together {
-    /// A name of its own, which other constraints may use; without one a group goes by its first column.
+    /// Name of the group, which other constraints may use; an unnamed group takes the name of its first column.
     pub name: Option<String>,
     /// Its columns.
     pub columns: Vec<Feature>,
 }
 
-/// What the ridge of a feature is multiplied by.
+/// The factor of a feature's ridge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgeFactor {
-    /// Whose.
+    /// The feature.
     pub feature: Feature,
-    /// By this.
+    /// Its factor.
     pub factor: f64,
 }
 
-/// What the price of a feature is multiplied by.
+/// The factor of a feature's price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct L0Factor {
-    /// Whose.
+    /// The feature.
     pub feature: Feature,
-    /// By this.
+    /// Its factor.
     pub factor: f64,
 }
 
-/// A feature that is in a model only together with others.
+/// A feature that requires others in the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requires {
     /// The feature.
     pub feature: Feature,
-    /// All of these are in every model that has it.
+    /// The features in every model that has this one.
     pub needs: Vec<Feature>,
 }
 
-/// What a face asks of the features.
+/// Constraints on the features that a face requests.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
-    /// In every model, counted in k.
+    /// Features in every model, counted in k.
     pub include: Vec<Feature>,
-    /// In every model, not counted in k.
+    /// Features in every model, not counted in k.
     pub include_free: Vec<Feature>,
-    /// In no model.
+    /// Features in no model.
     pub exclude: Vec<Feature>,
-    /// No negative coefficients.
+    /// Features whose coefficients may not be negative.
     pub nonnegative: Nonnegative,
     /// Bounds of coefficients.
     pub bounds: Vec<Bounds>,
-    /// Columns that count as one.
+    /// Columns that count as one feature.
     pub groups: Vec<Together>,
     /// Factors of the ridge.
     pub ridge_factors: Vec<RidgeFactor>,
-    /// What the objective pays for every feature of a model, ≥ 0.
+    /// Price that the objective pays for every feature of a model, ≥ 0.
     pub l0_penalty: f64,
     /// Factors of that price.
     pub l0_factors: Vec<L0Factor>,
-    /// No coefficient is larger than this: assumed, not proved.
+    /// Upper limit on the absolute value of coefficients, which is assumed and not proved.
     pub assume_max_coefficient: Option<f64>,
-    /// Whether a product or square needs its factors.
+    /// Whether a product or square requires its factors.
     pub heredity: bool,
-    /// Other features that need some to be in with them.
+    /// Features that require other features in the model.
     pub requires: Vec<Requires>,
 }
 
-/// Why a request means nothing.
+/// The reason why a request is invalid.
 #[derive(Debug)]
 pub enum RuleError {
-    /// A word is no feature.
+    /// A word that is not a feature.
     Unknown(DataError),
-    /// A group has the name of a feature, a column of text or another group.
+    /// A group has the name of a feature, a text column or another group.
     TakenName(String),
-    /// Heredity is asked for, and there are no products.
+    /// Heredity is requested, but there are no products.
     NoProducts,
 }
 
@@ -112,22 +112,23 @@ impl From<DataError> for RuleError {
     }
 }
 
-/// Something that is said twice, and differently. The engine takes the first two, so a face decides whether they are faults.
+/// A contradiction in a request. The engine accepts the first two, so each face
+/// decides whether they are errors.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Clash<'a> {
-    /// A feature is included, counted and not counted.
+    /// A feature is included both as counted and as not counted.
     CountedAndFree(&'a str),
-    /// A feature has two factors of the ridge.
+    /// A feature has two ridge factors.
     TwoFactors(&'a str),
-    /// A feature has two factors of its price.
+    /// A feature has two price factors.
     TwoL0Factors(&'a str),
     /// A column is in two groups, or twice in one.
     TwoGroups {
         /// The column.
         column: &'a str,
-        /// One group.
+        /// The first group.
         first: &'a str,
-        /// The other.
+        /// The second group.
         second: &'a str,
     },
 }

@@ -119,11 +119,11 @@ fn counts_follow_groups_exclusions_and_requirements() {
         ..Request::default()
     };
     let rules = Rules::new(&request, &known).unwrap();
-    // 0, 2 and the group of 1 and 4; the first brings the group with it.
+    // 0, 2 and the group of 1 and 4; the first one brings in the group.
     assert_eq!((rules.feature_count(), rules.included_count()), (3, 2));
     let group = &rules.asked().unwrap().groups[0];
     assert_eq!((group.name.as_str(), group.columns.len()), ("x1", 2));
-    // What requires an excluded feature is out.
+    // A feature that requires an excluded one is excluded as well.
     let out = Request {
         exclude: of_columns(&[2]),
         requires: vec![Requires {

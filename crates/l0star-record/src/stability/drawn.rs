@@ -1,4 +1,4 @@
-//! The best models of the resamples so far, and the file that a run resumes from.
+//! The best models of the resamples so far, and the file from which a run resumes.
 
 use l0star::{Error, Solution};
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,20 @@ const VERSION: u64 = 1;
 /// The best model of a resample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drawn {
-    /// The number of the resample.
+    /// Number of the resample.
     pub at: usize,
-    /// Its columns in order, with their coefficients; with several responses or classes those of each, one after the other:
-    /// column j of response r, of d columns, is `r d + j`.
+    /// The coefficients of its columns, in order. With several responses or classes, those of each follow one
+    /// another: column j of response r, of d columns, is `r d + j`.
     pub coefficients: Vec<(usize, f64)>,
-    /// Whether it is proved to be the best.
+    /// Whether it is proved to be the best model.
     pub proved: bool,
-    /// Nodes of the search.
+    /// Number of search nodes.
     pub nodes: u64,
 }
 
 impl Drawn {
-    /// From the solution of a resample; `columns` are those of the model, what is in for free among them.
+    /// Creates an entry from the solution of a resample; `columns` are those of the
+    /// model, including the free ones.
     pub fn new(at: usize, solution: &Solution, columns: &[usize]) -> Self {
         let outputs = solution.intercepts().count();
         let features = solution.coefficients.len() / outputs;
@@ -36,21 +37,21 @@ impl Drawn {
     }
 }
 
-/// The models of a run, with what tells it from other runs.
+/// The models of a run, with a key that identifies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DrawnFile {
     format: String,
     version: u64,
-    /// The data, the problem and how rows are drawn, in words.
+    /// A description of the data, the problem and the resampling.
     pub key: String,
-    /// Seconds of all runs so far.
+    /// Total seconds of all runs so far.
     pub seconds: f64,
-    /// In the order of their numbers.
+    /// The models, ordered by the numbers of their resamples.
     pub drawn: Vec<Drawn>,
 }
 
 impl DrawnFile {
-    /// Nothing is done yet.
+    /// Creates a file without models.
     pub fn new(key: String) -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -61,12 +62,12 @@ impl DrawnFile {
         }
     }
 
-    /// The bytes of a file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("models have no keys but strings")
     }
 
-    /// From the bytes of a file.
+    /// Decodes a file.
     pub fn decode(bytes: &[u8]) -> l0star::Result<Self> {
         let refuse = |reason: String| Error::Checkpoint { reason };
         let file: Self = serde_json::from_slice(bytes)
@@ -81,7 +82,7 @@ impl DrawnFile {
         Ok(file)
     }
 
-    /// Refuses the models of other data, of another problem or of other resamples.
+    /// Fails for models of other data, another problem or other resamples.
     pub fn check(&self, key: &str, columns: usize) -> l0star::Result<()> {
         let known = |drawn: &Drawn| drawn.coefficients.iter().all(|(j, _)| *j < columns);
         if self.key == key && self.drawn.iter().all(known) {

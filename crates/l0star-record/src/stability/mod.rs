@@ -1,13 +1,13 @@
-//! How stable the choice of features is: the best model of every resample of the rows.
+//! Stability of the choice of features: the best model of every resample of the rows.
 //!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`resample`] | which rows a resample has, as weights |
+//! | [`resample`] | the rows of a resample, as weights |
 //! | [`drawn`] | the best models of the resamples so far, and their file |
 //! | [`summary`] | [`Stability`]: frequencies, pairs, models, intervals |
-//! | [`searches`] | all searches, on a few threads |
+//! | [`searches`] | all searches, on several threads |
 
 pub mod drawn;
 pub mod resample;

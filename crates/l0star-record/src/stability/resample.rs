@@ -1,4 +1,4 @@
-//! Which rows a resample has, as weights.
+//! Draws the rows of a resample, as weights.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub enum Resampling {
 }
 
 impl Resampling {
-    /// The words for them.
+    /// The words that name them.
     pub const WORDS: [&str; 2] = ["bootstrap", "half"];
 }
 
@@ -41,23 +41,23 @@ impl FromStr for Resampling {
     }
 }
 
-/// All resamples: each is known by its number, whatever became of the others.
+/// All resamples; each depends only on its number.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan<'a> {
     /// How rows are drawn.
     pub resampling: Resampling,
-    /// The same seed gives the same resamples.
+    /// Seed; equal seeds give equal resamples.
     pub seed: u64,
-    /// The target, -1 and 1 for labels, numbers for classes.
+    /// The target: -1 and 1 for labels, numbers for classes.
     pub response: &'a [f64],
     /// The weights of the rows; a row without weight is never drawn.
     pub weights: Option<&'a [f64]>,
-    /// Whether rows are drawn from each label by itself, so that every resample has each.
+    /// Whether rows are drawn from each label separately, so that every resample has each label.
     pub has_labels: bool,
 }
 
 impl Plan<'_> {
-    /// The weights of the rows in a resample: their own times how often they were drawn.
+    /// Returns the weights of the rows in a resample: their own weight times the number of draws.
     pub fn draw(&self, at: usize) -> Vec<f64> {
         let mut random = Stream::new(mixed(self.seed, at as u64));
         let own = |row: usize| self.weights.map_or(1.0, |weights| weights[row]);
@@ -82,7 +82,7 @@ impl Plan<'_> {
         drawn
     }
 
-    /// The rows that count, those of each label by themselves.
+    /// Returns the rows of positive weight, separately for each label.
     fn strata(&self) -> Vec<Vec<usize>> {
         let counts = |row: &usize| self.weights.is_none_or(|weights| weights[*row] > 0.0);
         let rows = || (0..self.response.len()).filter(counts);
@@ -95,7 +95,7 @@ impl Plan<'_> {
     }
 }
 
-/// A seed of its own for every resample (SplitMix64).
+/// Returns a separate seed for every resample (SplitMix64).
 fn mixed(seed: u64, at: u64) -> u64 {
     let mut x = seed.wrapping_add((at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(one.iter().sum::<f64>(), 40.0);
         assert_eq!(one, all.draw(5));
         assert_ne!(one, all.draw(6));
-        // About 1/e of the rows are in none; over 200 resamples every row is in about as many.
+        // About 1/e of the rows are not drawn; over 200 resamples, every row is missing about equally often.
         let mean: f64 = (0..200).map(|at| all.draw(at)[7]).sum::<f64>() / 200.0;
         assert!((0.7..1.3).contains(&mean), "{mean}");
     }

@@ -1,4 +1,4 @@
-//! The searches of all resamples, on a few threads.
+//! Runs the searches of all resamples on several threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,32 +9,32 @@ use l0star::{Problem, Run, Settings, Status};
 
 use super::drawn::Drawn;
 
-/// What ended the searches before all were done.
+/// The reason why the searches ended before all were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The time limit of the run.
     TimeLimit,
-    /// Ctrl-C.
+    /// An interrupt, such as Ctrl-C.
     Interrupted,
 }
 
-/// All that is to be searched.
+/// All searches of a run.
 pub struct Searches<'a> {
-    /// How many resamples are wanted.
+    /// Number of resamples requested.
     pub resamples: usize,
-    /// How each is searched, on one thread; the time limit is for all of them.
+    /// Settings of each search, which runs on one thread; the time limit covers all searches.
     pub settings: &'a Settings,
-    /// How many threads search.
+    /// Number of threads.
     pub threads: usize,
-    /// The columns that are in every model and not in its support.
+    /// Columns that are in every model but not in its support.
     pub free: &'a [usize],
-    /// A model that is tried first in every resample: the best one of all rows.
+    /// The best model of all rows, which is tried first in every resample.
     pub start: &'a [usize],
-    /// How often what is done is handed out.
+    /// Interval at which the finished models are passed to `save`.
     pub every: Duration,
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct Shared<'s, E> {
     todo: Vec<usize>,
     drawn: Vec<Drawn>,
@@ -44,10 +44,12 @@ struct Shared<'s, E> {
 }
 
 impl Searches<'_> {
-    /// Adds the best models of the resamples that are not among the `drawn`, in the order of their numbers, and says what
-    /// ended that early. A search that the end of the run cuts off leaves nothing: how far it came is an accident.
+    /// Adds the best models of the resamples that are not among `drawn`, in the order of their numbers, and
+    /// returns what ended the run early. A search that is cut off by the end of the run leaves nothing, because
+    /// its progress is arbitrary.
     ///
-    /// `problem` makes the problem of a resample, `done` hears how many there are; `save` is given what there is.
+    /// `problem` makes the problem of a resample, `done` receives the number of finished resamples, and
+    /// `save` receives their models.
     pub fn run<E: Send + From<l0star::Error>>(
         &self,
         drawn: Vec<Drawn>,
@@ -96,7 +98,7 @@ impl Searches<'_> {
             }
         };
         thread::scope(|scope| {
-            // A system that gives us fewer threads gets along with fewer.
+            // If the system provides fewer threads, the search runs on these.
             for _ in 1..self.threads.clamp(1, self.resamples.max(1)) {
                 let builder = thread::Builder::new().name("l0star".to_owned());
                 let _ = builder.spawn_scoped(scope, work);
@@ -120,7 +122,7 @@ impl Searches<'_> {
         Ok((shared.drawn, stop))
     }
 
-    /// Why no further search should begin.
+    /// Returns the reason why no further search should begin.
     fn stop(&self, deadline: Option<Instant>) -> Option<Stop> {
         let interrupt = self.settings.interrupt.as_ref();
         if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -130,7 +132,7 @@ impl Searches<'_> {
         is_late.then_some(Stop::TimeLimit)
     }
 
-    /// The best model of a resample; nothing when the end of the run cuts its search off.
+    /// Returns the best model of a resample; `None` if the end of the run cuts its search off.
     fn search<E: From<l0star::Error>>(
         &self,
         at: usize,

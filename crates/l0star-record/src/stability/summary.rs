@@ -1,4 +1,4 @@
-//! [`Stability`]: what the best models of the resamples say together.
+//! [`Stability`]: a summary of the best models of the resamples.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,91 +8,93 @@ use super::drawn::Drawn;
 use super::resample::Resampling;
 use crate::inference::LEVEL;
 
-/// A grid of more features, and a longer list of models or pairs, is no longer looked at.
+/// Upper limits on the features of the grid, and on the lists of models and pairs; nobody reads longer ones.
 const MOST_TOGETHER: usize = 25;
 const MOST_MODELS: usize = 50;
 const MOST_PAIRS: usize = 30;
-/// Features in fewer resamples than this share say little in pairs.
+/// Smallest share of resamples for a feature in pairs; rarer features say little.
 const OFTEN: f64 = 0.05;
-/// From this correlation on, one feature being in goes with the other one being out.
+/// Correlation at or below which one feature tends to replace the other.
 const OPPOSED: f64 = -0.2;
 
-/// How stable the choice of features is over resamples of the rows.
+/// Stability of the choice of features over resamples of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
-    /// `complete`, or what ended it before all resamples were done: `time_limit`, `interrupted`.
+    /// The status: `complete`, or what ended it before all resamples were done (`time_limit`, `interrupted`).
     pub status: String,
     /// How rows were drawn.
     pub resampling: Resampling,
-    /// The seed by which they were drawn.
+    /// Seed of the draws.
     pub seed: u64,
-    /// How many resamples were asked for.
+    /// Number of resamples requested.
     pub asked: usize,
-    /// How many are done.
+    /// Number of resamples done.
     pub resamples: usize,
-    /// In how many of these the model is proved to be the best.
+    /// Number of resamples whose model is proved to be the best.
     pub proved: usize,
-    /// Nodes of all searches.
+    /// Number of nodes of all searches.
     pub nodes: u64,
     /// Seconds of all searches.
     pub seconds: f64,
     /// The level of the intervals of coefficients.
     pub level: f64,
-    /// How often each feature was chosen, the most frequent first; features that never were are left out.
+    /// Frequency of each feature, the most frequent first; features that were never chosen are omitted.
     pub features: Vec<Inclusion>,
-    /// What its coefficients were, for each column of these.
+    /// Coefficients of each column of these features.
     pub coefficients: Vec<Spread>,
-    /// Pairs of features that stand for each other: where one is in, the other tends to be out. The clearest first.
+    /// Pairs of features that replace each other: models with one tend to lack the other. The
+    /// clearest pair comes first.
     pub pairs: Vec<Pair>,
     /// How often the most frequent features were chosen together.
     pub together: Together,
     /// The models that won, the most frequent first.
     pub models: Vec<Winner>,
-    /// How many different models won.
+    /// Number of distinct models that won.
     pub distinct: usize,
 }
 
-/// How often a feature was chosen.
+/// Frequency of a feature over the resamples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inclusion {
-    /// The feature; a group by its name.
+    /// The feature; for a group, its name.
     pub feature: String,
-    /// The share of resamples.
+    /// Share of resamples that chose it.
     pub frequency: f64,
     /// Whether the best model of all rows has it.
     pub chosen: bool,
 }
 
-/// The coefficients of a column over all resamples, 0 where it was not chosen: the choice is part of their spread.
+/// The coefficients of a column over all resamples, 0 where it was not chosen: their
+/// spread includes the choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The column.
     pub feature: String,
-    /// The response or class that it is of, where there are several.
+    /// The response or class of the coefficient, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The share of resamples in which it is above 0.
+    /// Share of resamples in which it is above 0.
     pub positive: f64,
-    /// The share of resamples in which it is below 0.
+    /// Share of resamples in which it is below 0.
     pub negative: f64,
-    /// The median.
+    /// Median of the coefficients.
     pub median: f64,
-    /// The lower end of the percentile interval.
+    /// Lower end of the percentile interval.
     pub lower: f64,
-    /// The upper end.
+    /// Upper end of the percentile interval.
     pub upper: f64,
 }
 
-/// Two features that stand for each other.
+/// Two features that replace each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// The features.
     pub features: [String; 2],
-    /// The share of resamples that chose both.
+    /// Share of resamples that chose both.
     pub both: f64,
-    /// The share of resamples that chose exactly one of them.
+    /// Share of resamples that chose exactly one of them.
     pub one: f64,
-    /// The correlation of the two choices; negative.
+    /// Correlation of the two choices, which is negative.
     pub correlation: f64,
 }
 
@@ -101,56 +103,56 @@ pub struct Pair {
 pub struct Together {
     /// The features, the most frequent first.
     pub features: Vec<String>,
-    /// The share of resamples that chose a feature (the row) and another (the column).
+    /// Share of resamples that chose a feature (the row) and another (the column).
     pub shares: Vec<Vec<f64>>,
 }
 
-/// A model that won.
+/// A model that won at least one resample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Winner {
     /// Its features, in the order of the columns.
     pub features: Vec<String>,
-    /// In how many resamples it won.
+    /// Number of resamples that it won.
     pub count: usize,
-    /// The share of resamples.
+    /// Share of resamples that it won.
     pub share: f64,
     /// Whether it is the best model of all rows.
     pub chosen: bool,
 }
 
-/// What a summary is made of.
+/// The input of a summary.
 pub struct Resampled<'a> {
     /// The best models of the resamples.
     pub drawn: &'a [Drawn],
     /// The names of the columns.
     pub names: &'a [String],
-    /// The names of the responses or classes; empty for one.
+    /// The names of several responses or classes; empty for a single output.
     pub outputs: &'a [String],
-    /// The name of the feature that a column belongs to.
+    /// Returns the name of the feature that a column belongs to.
     pub feature: &'a dyn Fn(usize) -> String,
     /// The columns of the best model of all rows.
     pub chosen: &'a [usize],
     /// How rows were drawn.
     pub resampling: Resampling,
-    /// The seed by which they were drawn.
+    /// Seed of the draws.
     pub seed: u64,
-    /// How many resamples were asked for.
+    /// Number of resamples requested.
     pub asked: usize,
-    /// `complete`, or what ended it before.
+    /// The status: `complete`, or what ended the run early.
     pub status: &'static str,
     /// Seconds of all searches.
     pub seconds: f64,
 }
 
 impl Resampled<'_> {
-    /// The column of the data that a place among the coefficients is of.
+    /// Returns the data column of a position among the coefficients.
     fn column(&self, place: usize) -> usize {
         place % self.names.len().max(1)
     }
 }
 
 impl Stability {
-    /// Counts the models of the resamples.
+    /// Summarises the models of the resamples.
     pub fn of(all: &Resampled) -> Self {
         let drawn = all.drawn;
         let count = drawn.len();
@@ -162,7 +164,7 @@ impl Stability {
             .iter()
             .map(|j| (*j, (all.feature)(all.column(*j))))
             .collect();
-        // The features of some columns, each once.
+        // Returns the features of some columns, each once.
         let features = |columns: &mut dyn Iterator<Item = usize>| {
             let mut found: Vec<&str> = Vec::new();
             for j in columns {
@@ -183,7 +185,7 @@ impl Stability {
         for name in models.iter().flatten() {
             *counts.entry(*name).or_default() += 1;
         }
-        // Of equal counts, in the order of the columns.
+        // Equal counts keep the order of the columns.
         let order = features(&mut columns.into_iter()).into_iter();
         let mut ranked: Vec<(&str, usize)> = order
             .filter_map(|name| Some((name, *counts.get(name)?)))
@@ -217,7 +219,7 @@ impl Stability {
     }
 }
 
-/// The spread of the coefficients of every column of the features, in the order of these.
+/// Returns the spread of the coefficients of every column of the features, in the order of the features.
 fn spreads(
     all: &Resampled,
     features: &BTreeMap<usize, String>,
@@ -251,7 +253,7 @@ fn spreads(
     columns.into_iter().map(spread).collect()
 }
 
-/// A quantile of sorted numbers, between two of them by their distance.
+/// Returns a quantile of sorted numbers, interpolated linearly.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 0.0;
@@ -262,7 +264,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[low] + (at - low as f64) * (sorted[high] - sorted[low])
 }
 
-/// How many models have both of two features.
+/// Returns the number of models that have both features.
 fn shared(models: &[Vec<&str>], a: &str, b: &str) -> usize {
     let has_both = |model: &&Vec<&str>| model.contains(&a) && model.contains(&b);
     models.iter().filter(has_both).count()
@@ -282,7 +284,7 @@ fn pairs(models: &[Vec<&str>], ranked: &[(&str, usize)]) -> Vec<Pair> {
             let both = shared(models, a, b) as f64 / count;
             let spread = (share_a * (1.0 - share_a) * share_b * (1.0 - share_b)).sqrt();
             let correlation = (both - share_a * share_b) / spread;
-            // A feature that is in all models is in no pair: its spread is 0.
+            // A feature that is in all models is in no pair, because its spread is 0.
             if correlation.is_finite() && correlation <= OPPOSED {
                 found.push(Pair {
                     features: [(*a).to_owned(), (*b).to_owned()],
@@ -383,7 +385,7 @@ mod tests {
         assert_eq!(found.together.shares[0], [1.0, 0.5, 0.5]);
         assert_eq!((found.distinct, found.models[0].count), (2, 2));
         assert!(found.models.iter().any(|model| model.chosen));
-        // 0, 0, 2, 4: the choice is part of the spread.
+        // 0, 0, 2, 4: the spread includes the choice.
         let b = &found.coefficients[1];
         assert_eq!((b.median, b.positive, b.negative), (1.0, 0.5, 0.0));
         assert!((b.upper - 3.85).abs() < 1e-12 && b.lower == 0.0, "{b:?}");

@@ -1,8 +1,8 @@
-//! A model as SQL or as Python code that gives the same numbers.
+//! Exports a model as SQL or Python code that gives the same numbers.
 //!
-//! The sum is written in the order in which [`Model::predict`] takes it, one rounded product and one rounded addition a
-//! feature, and every number with the fewest digits that read back to the same bits. So a database that computes in
-//! doubles gives the same bits.
+//! The sum has the order of [`Model::predict`], with one rounded product and one rounded addition per
+//! feature. Every number has the fewest digits that read back to the same bits. So a database that computes
+//! in doubles gives the same bits.
 
 mod python;
 mod sql;
@@ -13,14 +13,14 @@ use l0star_data::indicators::{MISSING, OTHER};
 use l0star_data::{DateOrder, Indicator};
 use l0star_record::Model;
 
-/// What a model is written as.
+/// Target language of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A query in standard SQL, as PostgreSQL and DuckDB take it.
+    /// A query in standard SQL, as PostgreSQL and DuckDB accept it.
     Sql,
-    /// A query for SQLite, which has functions of its own for dates.
+    /// A query for SQLite, which has its own date functions.
     Sqlite,
-    /// A module of Python that needs nothing but Python.
+    /// A Python module without dependencies.
     Python,
 }
 
@@ -42,7 +42,8 @@ impl FromStr for Target {
     }
 }
 
-/// The model in another language; `table` is what SQL reads from. An error says what cannot be written, and what to do.
+/// Exports the model; `table` is the table that SQL reads from. An error says what cannot
+/// be written, and what to do.
 pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> {
     let names = model.columns();
     let labels = model.labels.iter().flatten();
@@ -64,7 +65,7 @@ pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> 
     })
 }
 
-/// The score alone as an expression of SQL; nothing for other languages. An error says why there is none.
+/// Returns the score alone as an SQL expression; `None` for other languages. An error says why there is none.
 pub fn expression(model: &Model, to: Target) -> Result<Option<String>, String> {
     let dialect = match to {
         Target::Sql => sql::Dialect::Standard,
@@ -81,13 +82,13 @@ pub fn expression(model: &Model, to: Target) -> Result<Option<String>, String> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Number<'a> {
     column: &'a str,
-    /// What stands in where it is missing.
+    /// The value that replaces a missing one.
     imputed: Option<f64>,
-    /// The order of dates that count as days.
+    /// The order of dates that are converted to days.
     date: Option<DateOrder>,
 }
 
-/// What is added to the score.
+/// A term of the score.
 #[derive(Debug, PartialEq)]
 enum Term<'a> {
     Column(f64, Number<'a>),
@@ -95,19 +96,19 @@ enum Term<'a> {
     Levels(Levels<'a>),
 }
 
-/// What the levels of one column of text add.
+/// The contributions of the levels of one text column.
 #[derive(Debug, PartialEq)]
 struct Levels<'a> {
     column: &'a str,
-    /// A missing cell; nothing where the model refuses it.
+    /// Contribution of a missing cell; `None` if the model refuses it.
     missing: Option<f64>,
-    /// Texts with what they add.
+    /// Texts with their contributions.
     known: Vec<(&'a str, f64)>,
-    /// Any other text.
+    /// Contribution of any other text.
     others: f64,
 }
 
-/// The terms of the score of a response or class in their order; levels of one column are one term.
+/// Returns the terms of the score of a response or class, in order; the levels of one column form one term.
 fn terms(model: &Model, output: usize) -> Vec<Term<'_>> {
     let number = |column| Number {
         column,
@@ -159,15 +160,16 @@ fn levels<'a>(model: &'a Model, output: usize, column: &'a str) -> Levels<'a> {
     }
 }
 
-/// Words that stand for a missing cell, in small letters.
+/// Words that stand for a missing cell, in lower case.
 const MISSING_WORDS: [&str; 7] = ["", "na", "n/a", "null", "nan", "+nan", "-nan"];
 
-/// A number that reads back to the same bits, always with an exponent: SQL takes it for a double then, not for a decimal.
+/// Formats a number so that it reads back to the same bits. It always has an exponent, so that SQL reads a
+/// double and not a decimal.
 fn literal(value: f64) -> String {
     format!("{value:e}")
 }
 
-/// Labels or classes as another language has them: numbers where all of them are, else texts.
+/// Returns labels or classes as literals: numbers if all of them are numbers, otherwise texts.
 fn literals(labels: &[String], text: impl Fn(&str) -> String) -> Vec<String> {
     let numbers = labels.iter().map(|label| label.parse::<f64>().ok());
     let numbers: Option<Vec<f64>> = numbers.collect();

@@ -1,4 +1,4 @@
-//! A model as a module of Python.
+//! Exports a model as a Python module.
 
 use std::fmt::Write;
 
@@ -116,7 +116,7 @@ pub(super) fn module(model: &Model) -> String {
     text + "    return totals\n" + &predict_each(model)
 }
 
-/// The lines that add up the score of a response or class.
+/// Returns the lines that add up the score of a response or class.
 fn sum(model: &Model, output: usize, terms: &[Term]) -> String {
     let mut text = format!(
         "    total = {}\n",
@@ -148,7 +148,7 @@ fn sum(model: &Model, output: usize, terms: &[Term]) -> String {
     text
 }
 
-/// Of several responses or classes.
+/// Returns the function for several responses or classes.
 fn predict_each(model: &Model) -> String {
     let list = |words: Vec<String>| words.join(", ");
     let names = |all: &[String]| list(all.iter().map(|name| string(name)).collect());
@@ -224,14 +224,14 @@ fn level(levels: &Levels) -> String {
     )
 }
 
-/// Words of a file that cannot end a comment.
+/// Returns the characters of a text that cannot end a comment.
 fn comment(text: &str) -> String {
     text.chars()
         .filter(|letter| letter.is_ascii_graphic())
         .collect()
 }
 
-/// A string of Python in ASCII, so that no letter of it can be taken for code.
+/// Returns a Python string in ASCII, so that none of its characters can be read as code.
 fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! A model as a query.
+//! Exports a model as an SQL query.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use l0star_record::Model;
 
 use super::{Levels, MISSING_WORDS, Number, Term, literal, literals, terms};
 
-/// Whose functions of dates are used.
+/// The SQL dialect, which decides the date functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Standard,
     Sqlite,
 }
 
-/// The score of a row, of a response or class.
+/// Returns the score of a row, for one response or class.
 pub(super) fn score(model: &Model, output: usize, dialect: Dialect) -> String {
     let mut text = literal(model.fitted.intercept.all()[output]);
     let times = |coefficient: f64, value: String| {
@@ -46,7 +46,7 @@ pub(super) fn score(model: &Model, output: usize, dialect: Dialect) -> String {
     text
 }
 
-/// All columns of a table, and what the model says of each row.
+/// Returns a query for all columns of a table with the predictions of the model.
 pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     let mut text = head(model);
     let from = identifier(table);
@@ -92,7 +92,7 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     );
     if model.has_log_odds() {
         let probability = identifier(&free("probability"));
-        // In two pieces, so that no exponential overflows.
+        // In two cases, so that no exponential overflows.
         let _ = write!(
             text,
             ",\n  CASE WHEN {own} >= 0 THEN 1e0 / (1e0 + exp(-{own})) ELSE exp({own}) / (1e0 + exp({own})) END AS {probability}"
@@ -106,7 +106,7 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     text
 }
 
-/// The class of the highest score, the first of several, and the probability of each.
+/// Adds the class of the highest score (the first of several) and the probability of each class.
 fn classes(
     model: &Model,
     from: &str,
@@ -129,7 +129,7 @@ fn classes(
         let _ = writeln!(text, "    WHEN {score} = {highest} THEN {class}");
     }
     let _ = write!(text, "  END AS {prediction}");
-    // None of these exponentials overflows.
+    // No exponential overflows here.
     let shares = scores
         .iter()
         .map(|score| format!("exp({score} - {highest})"));
@@ -163,7 +163,7 @@ fn head(model: &Model) -> String {
     text
 }
 
-/// A name that cannot end a comment.
+/// Returns a name that cannot end a comment.
 fn comment(name: &str) -> String {
     printable(name).into_owned()
 }

@@ -1,10 +1,10 @@
-//! How well a model fits the rows: residuals, or ROC and calibration.
+//! Charts of how well a model fits the rows: residuals, or ROC and calibration.
 
 use l0star_record::Model;
 use l0star_record::metrics::Rows;
 use serde::Serialize;
 
-/// A chart of more points shows no more.
+/// Upper limits on the points of the charts; more would show nothing new.
 const MOST_POINTS: usize = 1500;
 const MOST_CURVE: usize = 300;
 const BARS: usize = 30;
@@ -12,12 +12,12 @@ const BINS: usize = 10;
 
 #[derive(Debug, Serialize)]
 pub struct Residuals {
-    /// (row, target, prediction), at most so many, evenly from all rows.
+    /// A sample of (row, target, prediction), evenly from all rows, up to `MOST_POINTS`.
     points: Vec<(usize, f64, f64)>,
     bins: Vec<Bar>,
 }
 
-/// Rows in an interval.
+/// The rows whose values are in an interval.
 #[derive(Debug, PartialEq, Serialize)]
 struct Bar {
     from: f64,
@@ -27,12 +27,12 @@ struct Bar {
 
 #[derive(Debug, Serialize)]
 pub struct Labels {
-    /// (false positives, true positives, the score above which they are), as shares.
+    /// Points (share of false positives, share of true positives, score threshold).
     roc: Vec<(f64, f64, Option<f64>)>,
     calibration: Option<Vec<Bin>>,
 }
 
-/// Rows of similar probability.
+/// Rows of similar predicted probability.
 #[derive(Debug, Serialize)]
 struct Bin {
     predicted: f64,
@@ -40,7 +40,7 @@ struct Bin {
     rows: usize,
 }
 
-/// The rows that count.
+/// Returns the rows of positive weight.
 fn counted(rows: &Rows) -> Vec<usize> {
     let counts = |row: &usize| rows.weights.is_none_or(|weights| weights[*row] > 0.0);
     (0..rows.response.len()).filter(counts).collect()
@@ -123,7 +123,8 @@ pub fn labels(data: &Rows, model: &Model) -> Labels {
 
 type Roc = Vec<(f64, f64, Option<f64>)>;
 
-/// The ROC curve of (score, positive, weight) in descending order of the scores. Rows of one score are one step.
+/// Computes the ROC curve of (score, positive, weight), given in descending order of the scores. Rows with
+/// equal scores form one step.
 fn curve(rows: impl Iterator<Item = (f64, bool, f64)> + Clone) -> Roc {
     let total = |positive: bool| -> f64 {
         let of = rows.clone().filter(|(_, is, _)| *is == positive);

@@ -1,4 +1,4 @@
-//! The page as HTML: everything that needs no script.
+//! The parts of the HTML page that need no script.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,10 @@ const HTML: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
 const JS: &str = include_str!("page.js");
 
-/// A longer name has a line of its own on a phone.
+/// Length above which a name gets its own line on a phone.
 const LONG_NAME: usize = 20;
 
-/// The page of a model.
+/// Renders the page of a model.
 pub fn render(model: &Model, charts: &Charts, face: Face) -> String {
     let fitted = &model.fitted;
     let json = serde_json::to_string(charts).expect("charts have no keys but strings");
@@ -64,14 +64,14 @@ pub fn render(model: &Model, charts: &Charts, face: Face) -> String {
         ("words", words(model, face)),
         ("small_print", escape(&quality::search(fitted))),
         ("css", CSS.to_owned()),
-        // In a script only this would end it.
+        // In a script, only `<` could end the data.
         ("data", json.replace('<', "\\u003c")),
         ("js", JS.to_owned()),
     ];
     fill(HTML, &parts)
 }
 
-/// Puts the parts into the page, in one pass: what is put in is not looked at again.
+/// Fills the parts into the template in one pass; the inserted text is not searched for placeholders.
 fn fill(template: &str, parts: &[(&str, String)]) -> String {
     let mut page = String::with_capacity(
         template.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>(),
@@ -125,7 +125,7 @@ fn tiles(model: &Model) -> String {
     tiles.iter().map(tile).collect()
 }
 
-/// The two measures that are looked at first, on held-out rows where there are any.
+/// Returns the two measures that readers look for first, on held-out rows if there are any.
 fn merits(fitted: &Fitted) -> Vec<(&'static str, String)> {
     let Some(quality) = &fitted.metrics else {
         return Vec::new();
@@ -159,7 +159,7 @@ fn merits(fitted: &Fitted) -> Vec<(&'static str, String)> {
     named.collect()
 }
 
-/// The measures of the rows that were fitted beside those of the rows that were held out, and what they mean.
+/// Returns the measures of the fitted rows next to those of the held-out rows, and what they mean.
 fn measures(fitted: &Fitted, face: Face) -> String {
     let Some(own) = &fitted.metrics else {
         return String::new();
@@ -201,7 +201,7 @@ fn measures(fitted: &Fitted, face: Face) -> String {
     text + "</tbody></table></section>\n"
 }
 
-/// What the bars of the coefficients are.
+/// Describes the bars of the coefficients.
 fn bars(model: &Model) -> String {
     if !model.fitted.responses.is_empty() {
         return "A column for each response: how much its prediction changes with one unit of the feature.".to_owned();
@@ -226,7 +226,7 @@ fn bars(model: &Model) -> String {
 fn coefficients(model: &Model) -> String {
     let fitted = &model.fitted;
     if !fitted.outputs().is_empty() {
-        // They have a table of their own, with a column for each response.
+        // With several responses, a separate table has a column for each response.
         return String::new();
     }
     let effect = |name: &str| fitted.per_sd.get(name);
@@ -235,7 +235,7 @@ fn coefficients(model: &Model) -> String {
         .iter()
         .filter_map(|(name, _)| effect(name))
         .fold(0.0f64, |most, value| most.max(value.abs()));
-    // Bars of one sign need no room for the other.
+    // Bars of one sign need no space for the other.
     let room = if has_both_signs(model) { 50.0 } else { 100.0 };
     let mut text = String::new();
     for (name, value) in rows {
@@ -277,7 +277,7 @@ fn has_both_signs(model: &Model) -> bool {
     has(|value| *value < 0.0) && has(|value| *value > 0.0)
 }
 
-/// What the coefficients mean and are worth.
+/// Renders the meaning and precision of the coefficients.
 fn effects(model: &Model, face: Face) -> String {
     let sentences = effects::sentences(model);
     let mut text = String::new();
@@ -315,7 +315,7 @@ fn effects(model: &Model, face: Face) -> String {
     text
 }
 
-/// Features that could stand for chosen ones.
+/// Renders the features that could replace chosen ones.
 fn twins(fitted: &Fitted) -> String {
     let sentences = explain::twins(fitted);
     let paragraphs = sentences
@@ -326,7 +326,7 @@ fn twins(fitted: &Fitted) -> String {
 
 fn words(model: &Model, face: Face) -> String {
     let mut text = String::new();
-    // How good it is and what it says stand beside their tables and charts.
+    // These sections are shown next to their tables and charts.
     let sections = explain::sections(model, face).into_iter();
     let elsewhere = [explain::QUALITY, explain::EFFECTS, explain::STABILITY];
     for section in sections.filter(|section| !elsewhere.contains(&section.title)) {

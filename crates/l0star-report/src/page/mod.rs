@@ -1,14 +1,15 @@
-//! The result as one HTML page that needs nothing else.
+//! The result as one self-contained HTML page.
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `page.html`, `page.css`, `page.js` | the page; `{{name}}` is filled in here, charts are drawn there |
-//! | `markup` | what needs no script: tiles, coefficients, measures, words |
-//! | `fit_quality` | residuals, or ROC and calibration, of the rows that were fitted |
-//! | `trace` | the objective and the bound while the search ran |
+//! | `page.html`, `page.css`, `page.js` | the page; `{{name}}` is filled in here, and charts are drawn in the browser |
+//! | `markup` | the parts without a script: tiles, coefficients, measures, words |
+//! | `fit_quality` | residuals, or ROC and calibration, of the fitted rows |
+//! | `trace` | the objective and the bound during the search |
 //!
-//! The data of the charts are one JSON object in the page, one field a panel; a panel whose field is absent stays hidden.
-//! A new panel is a field of `Charts`, a section of `page.html` with the same id, and a function in `page.js`.
+//! The data of the charts are one JSON object in the page, with one field per panel; a panel whose field
+//! is absent stays hidden. A new panel is a field of `Charts`, a section of `page.html` with the same id,
+//! and a function in `page.js`.
 
 mod fit_quality;
 mod markup;
@@ -34,12 +35,12 @@ use crate::{prices, stability};
 
 pub use self::trace::Trace;
 
-/// A grid of more is no longer looked at.
+/// Upper limits on the entries of the charts; nobody reads more.
 const MOST_MODELS: usize = 100;
 const MOST_FEATURES: usize = 60;
 const MOST_PRICES: usize = 40;
 
-/// The data of the charts, by the id of their panel.
+/// The data of the charts, by the id of their panels.
 #[derive(Debug, Default, Serialize)]
 struct Charts<'a> {
     notes: HashMap<&'static str, String>,
@@ -69,7 +70,7 @@ struct Bar<'a> {
     #[serde(flatten)]
     price: &'a Priced,
     exact: bool,
-    /// What keeps the bounds of the cost apart.
+    /// The reason why the bounds of the cost differ.
     note: &'static str,
 }
 
@@ -84,7 +85,7 @@ impl<'a> Bar<'a> {
     }
 }
 
-/// Which features are in which model.
+/// The features of each model in a list.
 #[derive(Debug, Serialize)]
 struct Grid<'a> {
     features: Vec<&'a str>,
@@ -94,7 +95,7 @@ struct Grid<'a> {
 #[derive(Debug, Serialize)]
 struct Column<'a> {
     objective: f64,
-    /// Percent above the best.
+    /// Percent above the best objective.
     above: f64,
     coefficients: &'a l0star_record::fields::Coefficients,
 }
@@ -102,7 +103,7 @@ struct Column<'a> {
 /// The sizes of a path.
 #[derive(Debug, Serialize)]
 pub struct PathChart<'a> {
-    /// What the size of the model is best by.
+    /// The criterion by which the size is chosen.
     pub criterion: &'a str,
     /// The size that the criterion chooses.
     pub chosen: usize,
@@ -117,9 +118,9 @@ pub struct PathPoint<'a> {
     pub k: usize,
     /// The value of the objective.
     pub objective: f64,
-    /// The status of the search.
+    /// Status of the search.
     pub status: &'a str,
-    /// A certified lower bound on all models of that size.
+    /// A certified lower bound on the objective of every model of that size.
     pub lower_bound: Option<f64>,
     /// Akaike's criterion.
     pub aic: Option<f64>,
@@ -132,7 +133,7 @@ pub struct PathPoint<'a> {
 }
 
 impl PathChart<'_> {
-    /// What is proved of the sizes, and which of them the page is about.
+    /// States what is proved about the sizes, and which size the page shows.
     fn note(&self, fitted: &Fitted) -> String {
         let of = |point: &PathPoint| {
             let PathPoint {
@@ -159,22 +160,22 @@ impl PathChart<'_> {
 
 /// The contents of a page.
 pub struct Page<'a> {
-    /// Whose words are used.
+    /// The face whose option names are used.
     pub face: Face,
-    /// The result and where it comes from.
+    /// The result and its origin.
     pub model: &'a Model,
-    /// The rows that were fitted; without them there are no charts of residuals or labels.
+    /// The rows that were fitted; without them, there are no charts of residuals or labels.
     pub rows: Option<Rows<'a>>,
-    /// How the search went.
+    /// The progress of the search.
     pub trace: Option<&'a Trace>,
-    /// The sizes that the model was chosen from.
+    /// The sizes from which the model was chosen.
     pub path: Option<PathChart<'a>>,
-    /// The scores that it was chosen by.
+    /// The scores by which it was chosen.
     pub cv: Option<CvChart>,
 }
 
 impl<'a> Page<'a> {
-    /// A page about a model and nothing else.
+    /// Creates a page that shows only a model.
     pub fn new(face: Face, model: &'a Model) -> Self {
         Self {
             face,
@@ -190,30 +191,30 @@ impl<'a> Page<'a> {
 /// The scores of cross-validation.
 #[derive(Debug, Serialize)]
 pub struct CvChart {
-    /// What folds were scored by.
+    /// The score of the folds.
     pub score: String,
-    /// The candidates, by price and ridge, k running fastest.
+    /// The candidates, by price and ridge; k varies fastest.
     pub points: Vec<CvPoint>,
-    /// The models of the folds at the choice.
+    /// The models of the folds for the chosen candidate.
     pub folds: Vec<FoldModel>,
 }
 
 /// A candidate of cross-validation.
 #[derive(Debug, Serialize)]
 pub struct CvPoint {
-    /// At most this many features.
+    /// Upper limit on the number of features.
     pub k: usize,
-    /// The weight of the ridge.
+    /// Weight of the ridge.
     pub ridge: f64,
-    /// The price of a feature.
+    /// Price of a feature.
     pub l0_penalty: f64,
-    /// The mean number of features in the models of the folds, if every fold has one.
+    /// Mean number of features in the models of the folds, if every fold has one.
     pub features: Option<f64>,
-    /// The mean score of the folds, if every fold has one.
+    /// Mean score of the folds, if every fold has one.
     pub mean: Option<f64>,
-    /// Its standard error.
+    /// Standard error of the mean.
     pub error: Option<f64>,
-    /// Whether it is the choice.
+    /// Whether it is the chosen candidate.
     pub chosen: bool,
     /// Whether its mean is the best.
     pub best: bool,
@@ -222,9 +223,9 @@ pub struct CvPoint {
 /// The model of a fold.
 #[derive(Debug, Serialize)]
 pub struct FoldModel {
-    /// The number of the fold.
+    /// Number of the fold.
     pub fold: usize,
-    /// Its score.
+    /// Score of the fold.
     pub score: Option<f64>,
     /// The features.
     pub support: Vec<String>,
@@ -352,7 +353,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     Ok(())
 }
 
-/// The features of a list by how often they are chosen, and what there was no room for.
+/// Returns the features of a list by how often they are chosen, and a note on entries that are not shown.
 fn grid<'a>(list: &'a List, fitted: &Fitted) -> (Grid<'a>, String) {
     let best = fitted.objective;
     let shown = &list.solutions[..list.solutions.len().min(MOST_MODELS)];
@@ -363,7 +364,7 @@ fn grid<'a>(list: &'a List, fitted: &Fitted) -> (Grid<'a>, String) {
             None => counts.push((name, 1)),
         }
     }
-    // A stable sort: features of equal count stay in the order of the best models.
+    // A stable sort: features with equal counts keep the order of the best models.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let features: Vec<&str> = counts
         .iter()
@@ -405,7 +406,7 @@ fn grid<'a>(list: &'a List, fitted: &Fitted) -> (Grid<'a>, String) {
     )
 }
 
-/// What found the model, and when.
+/// Describes where the model came from, and when.
 fn found(fitted: &Fitted) -> Option<String> {
     let who = match fitted.found_by.as_deref()? {
         "given" => return Some("The model was known before the search began.".to_owned()),

@@ -1,31 +1,32 @@
-//! Survival curves of rows with low, middle and high scores (Kaplan and Meier), and predicted beside observed survival.
+//! Survival curves (Kaplan–Meier) of rows with low, middle and high scores, and predicted
+//! versus observed survival.
 
 use l0star_record::metrics::Rows;
 use l0star_record::survival::Survival;
 use serde::Serialize;
 
-/// A curve of more steps looks the same.
+/// Upper limit on the steps of a curve; more would look the same.
 const MOST_STEPS: usize = 400;
 const NAMES: [&str; 3] = ["lowest third", "middle third", "highest third"];
 
-/// Groups of rows that predictions are compared with.
+/// Number of groups in which predictions are compared with observations.
 const BINS: usize = 10;
-/// The fewest rows of such a group.
+/// Minimum number of rows in such a group.
 const BIN_ROWS: usize = 10;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Curves {
-    /// By risk, the lowest first.
+    /// Groups by risk, the lowest first.
     groups: Vec<Group>,
-    /// Absent where there are too few rows.
+    /// Absent if there are too few rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
 }
 
-/// Predicted and observed survival up to a time.
+/// Predicted and observed survival up to a certain time.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// That time: the median of the times of events.
+    /// That time, which is the median of the event times.
     pub horizon: f64,
     bins: Vec<Bin>,
 }
@@ -34,9 +35,9 @@ pub struct Calibration {
 #[derive(Debug, PartialEq, Serialize)]
 struct Bin {
     rows: usize,
-    /// The mean probability of no event, by weight.
+    /// Weighted mean of the predicted probability of no event.
     predicted: f64,
-    /// The share without an event (Kaplan and Meier).
+    /// Share without an event (Kaplan–Meier).
     observed: f64,
 }
 
@@ -46,18 +47,18 @@ struct Group {
     name: &'static str,
     rows: usize,
     events: usize,
-    /// (time, share without an event from then on), by weight.
+    /// Weighted steps (time, share without an event from then on).
     steps: Vec<(f64, f64)>,
 }
 
 impl Curves {
-    /// The time up to which predictions are compared with what was observed.
+    /// Returns the time up to which predictions are compared with observations.
     pub fn horizon(&self) -> Option<f64> {
         self.calibration.as_ref().map(|own| own.horizon)
     }
 }
 
-/// The curves of the thirds of the rows, and how well `model` predicts them.
+/// Computes the curves of the thirds of the rows, and how well `model` predicts them.
 pub fn curves(data: &Rows, model: &Survival) -> Curves {
     let weight = |row: usize| data.weights.map_or(1.0, |weights| weights[row]);
     let rows: Vec<usize> = (0..data.response.len())
@@ -80,13 +81,13 @@ pub fn curves(data: &Rows, model: &Survival) -> Curves {
     }
 }
 
-/// Rows in parts of about one size, by a value; rows of one value stay together.
+/// Splits rows by a value into parts of about equal size; rows with equal values stay together.
 fn parts(mut rows: Vec<usize>, count: usize, value: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     rows.sort_by(|a, b| value(*a).total_cmp(&value(*b)));
     let mut parts = vec![Vec::new(); count];
     let (all, mut before) = (rows.len(), 0);
     for tied in rows.chunk_by(|a, b| value(*a) == value(*b)) {
-        // By the middle of those tied.
+        // Tied rows are placed by their middle.
         let at = count * (2 * before + tied.len()) / (2 * all).max(1);
         parts[at.min(count - 1)].extend_from_slice(tied);
         before += tied.len();
@@ -94,7 +95,7 @@ fn parts(mut rows: Vec<usize>, count: usize, value: impl Fn(usize) -> f64) -> Ve
     parts
 }
 
-/// Predicted beside observed survival. Rows of a stratum without a baseline are left out.
+/// Compares predicted with observed survival. Rows of a stratum without a baseline are omitted.
 fn calibration(
     data: &Rows,
     model: &Survival,
@@ -142,7 +143,7 @@ fn calibration(
     })
 }
 
-/// (time, share without an event from then on), by weight.
+/// Computes the weighted Kaplan–Meier curve: (time, share without an event from then on).
 fn kaplan_meier(data: &Rows, rows: &[usize], weight: &dyn Fn(usize) -> f64) -> Vec<(f64, f64)> {
     let time = |row: &usize| data.response[*row];
     let mut sorted = rows.to_vec();
@@ -176,7 +177,7 @@ fn kaplan_meier(data: &Rows, rows: &[usize], weight: &dyn Fn(usize) -> f64) -> V
     steps
 }
 
-/// A curve with fewer steps, its end kept.
+/// Returns a curve with fewer steps, keeping its end.
 fn thinned(steps: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let stride = steps.len().div_ceil(MOST_STEPS).max(1);
     let end = steps.last().copied();
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!((groups[0].rows, groups[0].events), (4, 3));
         let expected = [(0.0, 1.0), (1.0, 0.75), (2.0, 0.5), (3.0, 0.0), (3.0, 0.0)];
         assert_eq!(groups[0].steps, expected);
-        // The first row is not at risk before it is there.
+        // The first row is not at risk before its entry.
         let late = Rows {
             times: Times {
                 entry: &[0.5, 1.5, 0.0, 0.0],
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(sizes, [2, 1, 2]);
     }
 
-    /// Forty rows in two strata, half of each with twice the hazard; times so that shares are known.
+    /// Uses forty rows in two strata, half of each with a larger hazard, and times that make the shares known.
     #[test]
     fn predictions_stand_beside_what_was_observed() {
         let times: Vec<f64> = (0..40).map(|row| (row / 2 % 10 + 1) as f64).collect();
@@ -275,7 +276,7 @@ mod tests {
             },
         };
         let own = curves(&rows, &model).calibration.unwrap();
-        // Half of the events are not later than this.
+        // The median of the event times.
         assert_eq!(own.horizon, 5.0);
         let predicted: Vec<f64> = own.bins.iter().map(|bin| bin.predicted).collect();
         let e = std::f64::consts::E;

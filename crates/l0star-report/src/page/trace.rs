@@ -1,15 +1,15 @@
-//! The objective and the bound while the search ran.
+//! The objective and the bound during the search.
 
 use l0star::search::Event;
 use serde::Serialize;
 
-/// More points than a chart can show.
+/// Upper limit on the points, more than a chart can show.
 const MOST: usize = 1000;
-/// Numbers that agree to this share of the objective are drawn as one. That is a thousand times what "optimal" allows the bound
-/// to differ by: on a scale near that, a proof would look incomplete.
+/// Share of the objective within which numbers are drawn as one line. It is a thousand times the difference
+/// that "optimal" allows for the bound: on a scale near that, a proof would look incomplete.
 const FINEST: f64 = 1e-6;
 
-/// Where the search stood.
+/// The state of the search at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
     seconds: f64,
@@ -18,25 +18,26 @@ pub struct Point {
     nodes: u64,
 }
 
-/// What the chart shows.
+/// The data of the chart.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Chart<'a> {
     points: &'a [Point],
-    /// In place of lines that could not be told apart: one line, and what it stands for.
+    /// If the lines could not be told apart: the description of the single line that is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     flat: Option<&'static str>,
 }
 
-/// Points in the order of time, each different from the one before.
+/// Points ordered by time, each different from the one before.
 #[derive(Debug, Default)]
 pub struct Trace {
     points: Vec<Point>,
-    /// The least time between two points: it doubles when there are too many.
+    /// Minimum time between two points, which doubles when there are too many.
     pause: f64,
 }
 
 impl Trace {
-    /// From rows of (seconds, objective, lower bound, nodes), NaN where nothing was known, the end last.
+    /// Creates a trace from rows of (seconds, objective, lower bound, nodes), NaN for unknown
+    /// values, with the end last.
     pub fn of(rows: impl IntoIterator<Item = [f64; 4]>) -> Trace {
         let known = rows.into_iter().filter(|row| row[1].is_finite());
         let point = |[seconds, objective, lower_bound, nodes]: [f64; 4]| Point {
@@ -51,7 +52,7 @@ impl Trace {
         }
     }
 
-    /// Takes what a search says.
+    /// Records an event of a search.
     pub fn hear(&mut self, event: &Event) {
         if !event.objective.is_finite() {
             return;
@@ -64,7 +65,7 @@ impl Trace {
         });
     }
 
-    /// What came out in the end.
+    /// Records the final result.
     pub fn end(&mut self, seconds: f64, objective: f64, lower_bound: Option<f64>, nodes: u64) {
         self.points.push(Point {
             seconds,
@@ -80,7 +81,7 @@ impl Trace {
             if same {
                 return;
             }
-            // The last word within the pause counts.
+            // The last point within the pause counts.
             if point.seconds < last.seconds + self.pause && last.objective == point.objective {
                 last.lower_bound = point.lower_bound;
                 last.nodes = point.nodes;
@@ -98,7 +99,8 @@ impl Trace {
         }
     }
 
-    /// Something to draw, if there is; `is_proved`: whether the search ended with the status `optimal`.
+    /// Returns a chart if there is something to draw; `is_proved`: whether the search ended
+    /// with the status `optimal`.
     pub fn chart(&self, is_proved: bool) -> Option<Chart<'_>> {
         (self.points.len() > 1).then(|| Chart {
             points: &self.points,
@@ -106,11 +108,11 @@ impl Trace {
         })
     }
 
-    /// What one line stands for, where nothing on the way differs from the end by more than [`FINEST`].
+    /// Describes the single line, if no point differs from the end by more than [`FINEST`].
     pub(super) fn flat(&self, is_proved: bool) -> Option<&'static str> {
         let last = self.points.last()?;
         let near = |value: f64| (value - last.objective).abs() <= FINEST * last.objective.abs();
-        // Without a bound yet, or without any.
+        // The bound is unknown so far, or there is none.
         let is_known = |point: &Point| point.lower_bound != 0.0;
         let is_flat =
             |point: &Point| near(point.objective) && (near(point.lower_bound) || !is_known(point));
@@ -124,7 +126,7 @@ impl Trace {
         })
     }
 
-    /// Nodes that were examined up to the end.
+    /// Returns the total number of examined nodes.
     pub fn nodes(&self) -> u64 {
         self.points.last().map_or(0, |last| last.nodes)
     }
@@ -167,7 +169,7 @@ mod tests {
         let proved = [0.01, 1747.9, 1747.9 * (1.0 - 8e-10), 1.0];
         let root = Some("bound and objective met at the root");
         assert_eq!(flat(&[first, proved], true), root);
-        // A bound a little below on the way is no more than that.
+        // A slightly lower bound before the end does not matter.
         let near = [0.005, 1747.9, 1747.9 * (1.0 - 5e-7), 1.0];
         assert_eq!(flat(&[first, near, proved], true), root);
         let later = [0.01, 1747.9, 1747.9, 12.0];

@@ -1,4 +1,4 @@
-//! What the examples are about: ten measurements of 442 diabetes patients, and the disease a year later.
+//! The data of the examples: ten measurements of 442 diabetes patients, and the disease a year later.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Paths take turns: each makes its Gram matrix once; stopped anywhere, they resume and nothing is lost.
+//! Paths that take turns make each Gram matrix once. Stopped anywhere, they resume without a loss.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ fn fold(fold: usize) -> Problem {
     builder.weights(weights.collect()).build().unwrap()
 }
 
-/// All sizes of both folds on this thread, with the number of the fold.
+/// Solves all sizes of both folds on this thread; returns them with the number of the fold.
 fn solve_both(batch: &Batch, settings: &Settings, together: usize) -> Vec<(usize, PathSize)> {
     let points = Mutex::new(Vec::new());
     let begin = |at: usize| batch.path(at, &fold(at), settings, SIZES);
@@ -74,7 +74,8 @@ fn one_size_alone_is_searched_like_any_other_problem() {
     assert_eq!(found.objective, alone.objective);
 }
 
-/// A run that is stopped by its first checkpoint that says anything new; what it leaves behind, or how it ended before.
+/// Stops a run at its first checkpoint with new content; returns that checkpoint, or the result if the run ended
+/// before.
 fn interrupted(
     plan: &BatchPlan,
     from: &BatchCheckpoint,

@@ -1,4 +1,4 @@
-//! [`in_turns`]: many paths on a few threads, a size of each before the next size of any.
+//! [`in_turns`]: runs many paths on a few threads, one size of each before the next size of any.
 
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,37 +7,37 @@ use std::thread;
 use crate::path::PathState;
 use crate::tuning::frames::MAX_COLUMNS;
 
-/// Bytes that paths which have begun may take together.
+/// Limit on the bytes of all open paths together.
 const ROOM: usize = 1 << 31;
 
-/// How many paths on data of this size [`in_turns`] should keep at the same time: each has its own entries and, where it has a
-/// Gram matrix, that and two lifted frames.
+/// Number of paths on data of this size that [`in_turns`] should keep open at the same time. Each has its own entries
+/// and, where it has a Gram matrix, that and two lifted frames.
 pub fn room_for(entries: usize, columns: usize) -> usize {
     let square = columns.min(MAX_COLUMNS).pow(2);
     let numbers = entries.saturating_add(3 * square).max(1);
     (ROOM / size_of::<f64>() / numbers).max(1)
 }
 
-/// How to go on after a step.
+/// How to continue after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// With the next path, until all sizes of all paths have had their turn.
+    /// Continue with the next path, until all sizes of all paths have had their turn.
     Next,
-    /// Without this path.
+    /// End this path.
     EndPath,
-    /// Not at all.
+    /// End all paths.
     EndAll,
 }
 
-/// Lets paths take turns on so many threads: the next to be stepped is always the one that has come least far, so that what
-/// there is of every path when it is stopped is about the same.
+/// Lets paths take turns on this many threads. The next to be stepped is always the one with the least progress, so
+/// that all paths have made about the same progress when they are stopped.
 ///
-/// `begin` makes a path; at most `together` of them (or as many as there are threads) have begun and not ended at the same
-/// time (see [`room_for`]). `step` takes it one size further and says how to go on.
+/// `begin` opens a path; at most `together` of them (or as many as there are threads) are open at the same time (see
+/// [`room_for`]). `step` solves the next size of a path and says how to continue.
 ///
 /// # Errors
 ///
-/// The first error of `begin` or `step`; paths at hand on other threads end their step before it is returned.
+/// Returns the first error of `begin` or `step`. Paths on other threads end their step before.
 pub fn in_turns<'p, E: Send>(
     paths: usize,
     threads: usize,
@@ -64,7 +64,7 @@ pub fn in_turns<'p, E: Send>(
         }
     };
     thread::scope(|scope| {
-        // A system that gives us fewer threads gets along with fewer.
+        // If the system provides fewer threads, fewer are used.
         let others = (1..threads).map(|_| {
             let builder = thread::Builder::new().name("l0star".to_owned());
             builder.spawn_scoped(scope, work)
@@ -83,7 +83,7 @@ pub fn in_turns<'p, E: Send>(
 }
 
 struct Turns<'p, E> {
-    /// The most paths that have begun and not ended.
+    /// Limit on the number of open paths.
     together: usize,
     inner: Mutex<Inner<'p, E>>,
 }
@@ -94,13 +94,13 @@ struct Inner<'p, E> {
     is_over: bool,
 }
 
-/// Where a path is.
+/// State of a path.
 enum PathPlace<'p> {
-    /// It has not begun.
+    /// Not open yet.
     Waiting,
-    /// Nobody works at it.
+    /// Open, and on no thread.
     Idle(Box<PathState<'p>>),
-    /// On a thread.
+    /// Being stepped on a thread.
     AtWork,
     Ended,
 }
@@ -110,8 +110,8 @@ impl<'p, E> Turns<'p, E> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The path whose turn it is; `None` when there is none. Those that others are working at stay with them: there are no
-    /// more threads than paths, so that nobody has to wait for one.
+    /// The path whose turn it is; `None` when there is none. Paths on other threads stay there: there are no more
+    /// threads than paths, so that no thread has to wait for one.
     fn take(&self) -> Option<(usize, Option<PathState<'p>>)> {
         let mut inner = self.inner();
         if inner.is_over {

@@ -1,39 +1,41 @@
-//! What one point proves of all children of a node.
+//! Bounds of all children of a node, proved by one dual point.
 
 use super::Certified;
 
 /// Bounds of all children of a node, from one dual point.
 ///
-/// With the m largest atoms over F as `top`, leaving `i ∈ top` out raises D by `q_i - q_(m+1)`, forcing `i ∉ top` in
-/// raises it by `q_(m) - q_i`; the other two children keep D. A child at or above the cut is ruled out, which decides the
-/// feature (*safe fixing*). With prices `q_i - c_i` takes the place of `q_i`, and what is below 0 is not in `top`.
+/// With the m largest atoms over F as `top`, leaving `i ∈ top` out raises D by `q_i - q_(m+1)`, and forcing `i ∉ top`
+/// in raises it by `q_(m) - q_i`; the other two children keep D. A child at or above the cut is ruled out, which
+/// decides the feature (*safe fixing*). With prices, `q_i - c_i` replaces `q_i`, and features for which it is negative
+/// are not in `top`.
 #[derive(Debug, Clone)]
 pub struct Children {
     /// The bound of the node itself.
     pub low: Certified,
-    /// For each free feature the child that the relaxed point does not prefer.
+    /// For each free feature, the child that the relaxed point does not prefer.
     pub other_sides: Vec<OtherSide>,
 }
 
 /// The child of a node on the other side of one feature: without a feature of `top`, or with one that is not in it.
 #[derive(Debug, Clone, Copy)]
 pub struct OtherSide {
-    /// The feature.
+    /// The feature that the child decides.
     pub feature: usize,
-    /// Whether it is out in this child; then ruling the child out fixes it in.
+    /// Whether the feature is out in this child. Ruling out such a child fixes the feature in.
     pub is_out: bool,
     /// The bound of the child.
     pub bound: Certified,
 }
 
 impl Children {
-    /// From the atoms of the free features, q or q - c; `bound` certifies the D of the point, risen by so much.
+    /// Creates the bounds from the atoms of the free features, q or q - c. `bound` certifies the D of the point plus a
+    /// rise.
     pub(crate) fn from_atoms(
         atoms: impl Iterator<Item = (f64, usize)>,
         budget: usize,
         bound: impl Fn(f64) -> Certified,
     ) -> Self {
-        // Room for all at once: a vector that grows takes a tenth of a small node's time.
+        // Allocates once: growing the vector takes a tenth of a small node's time.
         let mut order = Vec::with_capacity(atoms.size_hint().1.unwrap_or(0));
         order.extend(atoms);
         if budget > 0 && budget < order.len() {

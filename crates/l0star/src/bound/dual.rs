@@ -9,15 +9,15 @@ use crate::problem::{Problem, Structure};
 /// A dual point: slopes, or predictions where the loss couples rows, and all that is needed to bound any node with it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DualPoint {
-    /// Slopes, in the domain and with `Uᵀβ ≈ 0`.
+    /// Slopes, in the domain of the conjugate and with `Uᵀβ ≈ 0`.
     pub alpha: Vec<f64>,
     /// `p ∘ α`, or `∇L` at the predictions.
     pub beta: Vec<f64>,
-    /// `a_jᵀβ` for the columns asked for last.
+    /// `a_jᵀβ` for the columns requested last.
     pub v: Vec<f64>,
     /// A lower bound of `βᵀo - L*(β)` less the cost of unpenalised residues.
     base: f64,
-    /// `γ_{n+3} |β|₂`, and how far β is from the dual point itself, to be multiplied by a column's size.
+    /// `γ_{n+3} |β|₂` plus the distance of β from the dual point itself, to be multiplied by a column's size.
     error: f64,
 }
 
@@ -38,7 +38,7 @@ impl DualPoint {
         point
     }
 
-    /// Goes to the slopes at predictions z.
+    /// Moves to the slopes at predictions z.
     pub(crate) fn move_to(&mut self, problem: &Problem, z: &[f64]) {
         let Some(joint) = problem.joint() else {
             problem.loss.slopes(z, &problem.b, &mut self.alpha);
@@ -53,7 +53,7 @@ impl DualPoint {
         self.error = gamma(n + 3) * size * (1.0 + gamma(n + 4)) + 1.01 * dual.distance;
     }
 
-    /// Goes to slopes α that were kept with their predictions z.
+    /// Returns to slopes α that were saved with their predictions z.
     pub(crate) fn return_to(&mut self, problem: &Problem, alpha: &[f64], z: &[f64]) {
         if problem.joint().is_some() {
             self.move_to(problem, z);
@@ -63,7 +63,7 @@ impl DualPoint {
         }
     }
 
-    /// After `alpha` was changed: repairs it, and computes β and what does not depend on the node.
+    /// Repairs `alpha` after it was changed, and computes β and everything that does not depend on the node.
     pub(crate) fn update(&mut self, problem: &Problem) {
         problem.unpenalised.repair(problem, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.beta);
@@ -77,7 +77,7 @@ impl DualPoint {
         self.error = gamma(n + 3) * kernels::norm(&self.beta) * (1.0 + gamma(n + 4));
     }
 
-    /// `v_j = a_jᵀβ` for the columns of a node.
+    /// Computes `v_j = a_jᵀβ` for the columns of a node.
     pub(crate) fn dots(&mut self, problem: &Problem, node: &Subproblem) {
         let v = &mut self.v;
         if problem.structure.is_some() {
@@ -91,7 +91,7 @@ impl DualPoint {
         problem.design.dots_scattered(node.free, &self.beta, v);
     }
 
-    /// `a_jᵀβ` of a column of the last [`DualPoint::dots`], and a bound of its error.
+    /// Returns `a_jᵀβ` of a column of the last [`DualPoint::dots`], and a bound of its error.
     pub(crate) fn slope(&self, problem: &Problem, j: usize) -> (f64, f64) {
         (self.v[j], self.error * problem.sizes[j])
     }
@@ -104,7 +104,8 @@ impl DualPoint {
         self.error = other.error;
     }
 
-    /// What bounds of the columns of the last [`DualPoint::dots`] of a node need. Those of nodes with other columns are not numbers.
+    /// Copies what bounds need for the columns of a node, those of the last [`DualPoint::dots`]. The entries of other
+    /// columns are NaN.
     pub(crate) fn for_bounds(&self, node: &Subproblem) -> Self {
         let mut v = vec![f64::NAN; self.v.len()];
         node.columns().for_each(|j| v[j] = self.v[j]);
@@ -116,13 +117,13 @@ impl DualPoint {
         }
     }
 
-    /// Whether it is a point at all.
+    /// Whether there is no point.
     pub(crate) fn is_empty(&self) -> bool {
         self.v.is_empty()
     }
 
-    /// `D(β)` of a node whose columns are covered by the last [`DualPoint::dots`], rounded down; the prices of what is in are
-    /// not counted.
+    /// Returns `D(β)`, rounded down, for a node whose columns are covered by the last [`DualPoint::dots`]. The prices
+    /// of the features that are in are not counted.
     pub(crate) fn bound(
         &self,
         problem: &Problem,
@@ -147,8 +148,8 @@ impl DualPoint {
         }
     }
 
-    /// [`DualPoint::bound`] of the models of a node whose coefficients are within `bounds`, by column, for a problem without
-    /// structure.
+    /// Returns [`DualPoint::bound`] for the models of a node whose coefficients are within `bounds`, given by column,
+    /// for a problem without structure.
     pub(crate) fn bound_within(
         &self,
         problem: &Problem,
@@ -182,8 +183,8 @@ impl DualPoint {
         structure.members[leader].iter().map(atom).sum()
     }
 
-    /// `Q_g - c_g`, which may be below 0, for a feature with a price; the rounding of `Q_g`, `more` times beyond that of a
-    /// single column, is in it. Else `Q_g`.
+    /// `Q_g - c_g`, which may be negative, for a problem with prices, and `Q_g` otherwise. With prices the result
+    /// covers the rounding of `Q_g`, which has `more` roundings beyond those of a single column.
     fn priced_atom(
         &self,
         problem: &Problem,
@@ -199,7 +200,7 @@ impl DualPoint {
         }
     }
 
-    /// `D(β)` with these atoms of what is in and of what is free, which were rounded `more` times more often than those of single columns.
+    /// `D(β)` with these atoms of included and free features, which have `more` roundings beyond those of single columns.
     fn bound_by(
         &self,
         problem: &Problem,
@@ -219,7 +220,7 @@ impl DualPoint {
 }
 
 impl DualPoint {
-    /// The bounds of the children of a node, rounded down.
+    /// Returns the bounds of the children of a node, rounded down.
     pub(crate) fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         match &problem.structure {
             None => {
@@ -235,7 +236,7 @@ impl DualPoint {
         }
     }
 
-    /// The bounds of the children of a node whose coefficients are within `bounds`.
+    /// Returns the bounds of the children of a node for models whose coefficients are within `bounds`.
     pub(crate) fn children_within(
         &self,
         problem: &Problem,
@@ -256,7 +257,7 @@ impl DualPoint {
     ) -> Children {
         let m = node.budget;
         let included: f64 = node.included.iter().map(|j| inside(*j)).sum();
-        // A NaN stays one.
+        // A NaN stays NaN.
         let positive = |atom: f64| if atom < 0.0 { 0.0 } else { atom };
         let free = node.free.iter().map(|j| positive(atom(*j)));
         let top = top_sum(free, m, &mut Vec::new());
@@ -273,11 +274,11 @@ impl DualPoint {
     }
 }
 
-/// Roundings of an atom of one column with bounds beyond those of a plain one.
+/// Number of roundings of an atom of one column with bounds beyond those of a plain one.
 const WITHIN: usize = 17;
 
-/// How many roundings an atom of bounded columns costs beyond those of a plain one, and how many the sums inside the atoms
-/// of groups.
+/// Number of roundings of an atom of bounded columns beyond those of a plain one, including those of the sums inside
+/// the atoms of groups.
 fn additions(structure: &Structure, node: &Subproblem) -> usize {
     let largest = |features: &[usize]| {
         let sizes = features.iter().map(|j| structure.members[*j].len());
@@ -286,7 +287,7 @@ fn additions(structure: &Structure, node: &Subproblem) -> usize {
     16 + largest(node.included).max(largest(node.free))
 }
 
-/// `h(u) = max over l ≤ x ≤ r of ux - λx²/2` for bounds (l, r) around 0: `u²/2λ`, linear from where the maximum is at a
+/// `h(u) = max over l ≤ x ≤ r of ux - λx²/2` for bounds (l, r) around 0: `u²/2λ`, and linear once the maximum is at a
 /// bound.
 pub(crate) fn box_atom(u: f64, ridge: f64, (low, high): (f64, f64)) -> f64 {
     let (u, end) = if u < 0.0 { (-u, -low) } else { (u, high) };
@@ -297,7 +298,7 @@ pub(crate) fn box_atom(u: f64, ridge: f64, (low, high): (f64, f64)) -> f64 {
     }
 }
 
-/// The most that h can be within `error` of u, before its own rounding: h is convex and least at 0, so that is at an end.
+/// Maximum of h within `error` of u, before its own rounding: h is convex and smallest at 0, so the maximum is at an end.
 pub(super) fn atom_above(u: f64, error: f64, ridge: f64, bounds: (f64, f64)) -> f64 {
     let ends = [u - error, u + error].map(|u| box_atom(u, ridge, bounds));
     // Not `f64::max`, which would drop a NaN.
@@ -308,8 +309,9 @@ pub(super) fn atom_above(u: f64, error: f64, ridge: f64, bounds: (f64, f64)) -> 
     }
 }
 
-/// Bounds that pay for unpenalised columns by their boxes hold only for x that are no worse than the null model:
-/// nothing above that may be claimed.
+/// Caps a bound at the value of the null model if there are unpenalised columns.
+///
+/// Bounds that account for unpenalised columns by their boxes hold only for x that are no worse than the null model.
 pub(super) fn cap(problem: &Problem, value: f64) -> Certified {
     if problem.unpenalised.is_empty() {
         return Certified::new(value);

@@ -7,9 +7,9 @@ use crate::linalg::rounding::{Doubled, U, gamma};
 use crate::loss::Joint;
 use crate::problem::Problem;
 
-/// The bound of a leaf (all of the columns `included` may be non-zero, nothing else) in doubled precision.
+/// Bound of a leaf, where exactly the columns `included` may be non-zero, in doubled precision.
 ///
-/// It is needed where a leaf has to be closed by its own optimum: sums are kept in two doubles, so that only the
+/// It is needed where a leaf has to be closed by its own optimum. Sums are kept in two doubles, so that only the
 /// rounding of single terms remains, not that of n of them.
 pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -> Certified {
     let (p, b) = (&problem.p, &problem.b);
@@ -34,7 +34,7 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
     less_atoms(problem, total.value(), slack, &beta, distance, included)
 }
 
-/// The bound of a leaf at the gradient of a loss that couples rows.
+/// Bound of a leaf at the gradient of a loss that couples rows.
 pub(crate) fn joint_leaf_bound(
     problem: &Problem,
     joint: &dyn Joint,
@@ -48,7 +48,7 @@ pub(crate) fn joint_leaf_bound(
     less_atoms(problem, dual.value, slack, &beta, distance, included)
 }
 
-/// A value less its slack and the atoms of a leaf's columns, for a dual point within `distance` of the floats β.
+/// Subtracts the slack and the atoms of a leaf's columns from a value, for a dual point within `distance` of the floats β.
 fn less_atoms(
     problem: &Problem,
     total: f64,

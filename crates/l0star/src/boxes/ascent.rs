@@ -1,4 +1,4 @@
-//! The bound of a node with boxes.
+//! Bound of a node with boxes.
 //!
 //! With `Q = H - diag(λ)`, any y, `u = c - Qy` and every x of the node in its boxes,
 //!
@@ -12,8 +12,8 @@
 //! c0 - cᵀy + ½ yᵀQy + ½ Σ λ_i y_i²/z_i,   z_i l_i ≤ y_i ≤ z_i r_i,   0 ≤ z_i ≤ 1,   Σ z_i ≤ m.
 //! ```
 //!
-//! With a price τ on Σ z it falls apart into a penalty for each y_i, and coordinate descent minimises it; τ is steered to
-//! where the sum is m. Where features have a price c, `(q_i - c)₊` takes the place of `q_i`, and τ is at least c.
+//! With a price τ on Σ z, the relaxation separates into a penalty for each y_i, and coordinate descent minimises it. τ
+//! is adjusted until the sum is m. Where features have a price c, `(q_i - c)₊` replaces `q_i`, and τ is at least c.
 
 use super::budget::Choice;
 use super::point::DescentPoint;
@@ -24,7 +24,7 @@ use crate::linalg::rounding::U;
 use crate::linalg::select::top_sum;
 use crate::tuning::boxes::{ASCENT_PASSES, ASCENT_PROGRESS, ASCENT_STALLS};
 
-/// Rounds of descent and evaluation.
+/// Maximum number of rounds of descent and evaluation.
 const ROUNDS: usize = 200;
 
 /// A point, the bound that it gives, and what its children need.
@@ -35,7 +35,8 @@ pub(crate) struct Ascent {
     price: f64,
     /// z at the point.
     pub shares: Vec<f64>,
-    /// Of the point with the best bound: D before its error is taken off, that error, and the atoms, rounded up, less prices.
+    /// D at the point with the best bound, before its error is subtracted. `error` and `atoms` belong to the same
+    /// point; the atoms are rounded up and net of prices.
     value: f64,
     error: f64,
     atoms: Vec<f64>,
@@ -48,12 +49,12 @@ pub(crate) struct Bounded<'a> {
     pub quadratic: &'a Quadratic<'a>,
     pub boxes: &'a [ProvedBox],
     pub choice: Choice,
-    /// The boxes hold up to here, and so does the bound.
+    /// Ceiling up to which the boxes and the bound hold.
     pub ceiling: f64,
 }
 
 impl Ascent {
-    /// Maximises D from `start` until it passes `cut`, or little is gained.
+    /// Maximises D from `start` until it passes `cut` or progress stalls.
     pub(crate) fn maximise(
         &mut self,
         node: &Bounded,
@@ -70,7 +71,7 @@ impl Ascent {
         self.value = f64::NEG_INFINITY;
         self.error = f64::INFINITY;
         self.evaluate(node);
-        // Where features have a price, that is τ as long as the budget does not bind.
+        // Where features have a price, τ equals it as long as the budget does not bind.
         self.price = if node.choice.price > 0.0 {
             node.choice.price
         } else {
@@ -102,7 +103,7 @@ impl Ascent {
         self.bound(node, 0.0)
     }
 
-    /// z at the point, and its sum.
+    /// Updates z at the point, and returns its sum.
     fn update_shares(&mut self, node: &Bounded) -> f64 {
         let shares = self.point.x.iter().enumerate();
         let shares = shares.map(|(i, y)| node.share(i, *y, self.price));
@@ -111,7 +112,7 @@ impl Ascent {
         self.shares.iter().sum()
     }
 
-    /// The point that it came to.
+    /// Returns the last point of the ascent.
     pub(crate) fn y(&self) -> &[f64] {
         &self.point.x
     }
@@ -122,7 +123,7 @@ impl Ascent {
         self.point.v[i] += quadratic.ridge[i] * change;
     }
 
-    /// Passes over all coordinates, then over those that are not zero.
+    /// Passes over all coordinates, then over the non-zero ones.
     fn descend(&mut self, node: &Bounded) {
         let quadratic = node.quadratic;
         let settled = 1e-4 * (2.0 * node.ceiling).sqrt();
@@ -148,7 +149,7 @@ impl Ascent {
         }
     }
 
-    /// D at the point; kept if it is the best so far.
+    /// Evaluates D at the point, and keeps it if it is the best so far.
     fn evaluate(&mut self, node: &Bounded) {
         let quadratic = node.quadratic;
         let (error, omega) = self.point.error(quadratic);
@@ -191,7 +192,7 @@ impl Ascent {
         }
     }
 
-    /// The m-th largest atom.
+    /// Returns the m-th largest atom.
     fn last_in(&mut self, budget: usize) -> f64 {
         self.scratch.clone_from(&self.atoms);
         if self.scratch.len() < budget || budget == 0 {
@@ -201,16 +202,16 @@ impl Ascent {
         *self.scratch.select_nth_unstable_by(budget - 1, order).1
     }
 
-    /// The bound of the node, or of a child whose D is higher by `rise`.
+    /// Returns the bound of the node, or of a child whose D is higher by `rise`.
     fn bound(&self, node: &Bounded, rise: f64) -> Certified {
         Certified::from_frame(self.value + rise, node.ceiling, self.error)
     }
 
-    /// The bounds of all children; `column` names the features.
+    /// Returns the bounds of all children; `column` maps an index to its feature.
     pub(crate) fn children(&self, node: &Bounded, column: impl Fn(usize) -> usize) -> Children {
         let atoms = self.atoms.iter().enumerate();
         let atoms = atoms.map(|(i, q)| (*q, column(i)));
-        // A price that is far above all atoms rounds more than they do.
+        // A price far above all atoms causes larger rounding errors than they do.
         let share = if node.choice.price > 0.0 {
             8.0 * U
         } else {
@@ -223,12 +224,12 @@ impl Ascent {
 }
 
 impl Bounded<'_> {
-    /// `θ = √(2τ/λ)`: from there on a coefficient is worth a whole unit of the budget.
+    /// Returns `θ = √(2τ/λ)`, the size from which a coefficient takes a whole unit of the budget.
     fn whole(&self, i: usize, price: f64) -> f64 {
         (2.0 * price / self.quadratic.ridge[i]).sqrt()
     }
 
-    /// The least z for a coefficient: `|y|/θ`, or what its box asks for.
+    /// Returns the least z for a coefficient: `|y|/θ`, or what its box requires.
     fn share(&self, i: usize, y: f64, price: f64) -> f64 {
         if y == 0.0 {
             return 0.0;
@@ -239,8 +240,8 @@ impl Bounded<'_> {
         if least < 1.0 { least } else { 1.0 }
     }
 
-    /// Minimises `½ h y² - g y` and the penalty over one coordinate. Up to `e = min(θ, end)` that is `(τ/e + ½ λ e) |y|`, beyond it
-    /// `τ + ½ λ y²`.
+    /// Minimises `½ h y² - g y` and the penalty over one coordinate. Up to `e = min(θ, end)` the penalty is
+    /// `(τ/e + ½ λ e) |y|`, beyond it `τ + ½ λ y²`.
     fn least(&self, i: usize, slope: f64, curvature: f64, price: f64) -> f64 {
         let (low, high) = self.boxes[i].bounds();
         let (sign, end) = if slope > 0.0 {

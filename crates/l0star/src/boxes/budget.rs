@@ -1,9 +1,9 @@
-//! How many more features models of a node may have, and how far from the response so many leave them.
+//! The number of features that a model may still add, and how far from the response each number can be.
 
 use crate::linalg::rounding::U;
 use crate::linalg::select::top_sum;
 
-/// How many more features a model may have, and what each of them costs.
+/// Number of features that a model may still add, and the price of each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Choice {
     pub most: usize,
@@ -11,11 +11,11 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// As many as a model can pay for whose P and prices are at most `ceiling` in all.
+    /// Limits the number of features to what a model can afford whose P plus prices is at most `ceiling`.
     pub(crate) fn within(self, ceiling: f64) -> Self {
         let affordable = |count: &usize| {
             let left = self.left_of(ceiling, *count);
-            // A ceiling that is no number rules nothing out.
+            // A NaN ceiling rules nothing out.
             left >= 0.0 || left.is_nan()
         };
         if self.price <= 0.0 {
@@ -28,7 +28,7 @@ impl Choice {
         }
     }
 
-    /// What so many features leave of a ceiling for P, rounded up.
+    /// Returns what `count` features leave of a ceiling for P, rounded up.
     fn left_of(self, ceiling: f64, count: usize) -> f64 {
         let paid = count as f64 * self.price;
         ceiling - paid + 4.0 * U * (ceiling + paid)
@@ -38,7 +38,7 @@ impl Choice {
 /// A [`Choice`] within a ceiling: n features leave `P(x) ≤ ceiling - n c`, so that `|ρ(x)| ≤ r_n = √(2 (ceiling - n c))`.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
-    /// `r_n`, rounded up, for n = 0, 1, …; where nothing costs anything the last one alone.
+    /// `r_n`, rounded up, for n = 0, 1, …; a single value where features have no price.
     radii: Vec<f64>,
     most: usize,
 }
@@ -47,7 +47,7 @@ impl Budget {
     pub(super) fn new(choice: Choice, ceiling: f64) -> Self {
         let choice = choice.within(ceiling);
         let radius = |left: f64| {
-            // A NaN stays one.
+            // A NaN stays NaN.
             let left = if left < 0.0 { 0.0 } else { left };
             (2.0 * left).sqrt() * (1.0 + 4.0 * U)
         };
@@ -63,24 +63,25 @@ impl Budget {
         }
     }
 
-    /// The most features.
+    /// Returns the maximum number of features.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// The largest radius.
+    /// Returns the largest radius.
     pub(super) fn radius(&self) -> f64 {
         self.radii[0]
     }
 
-    /// What P of a model with at least one feature is at most.
+    /// Returns an upper bound on P for a model with at least one feature.
     pub(super) fn ceiling_of_one(&self) -> f64 {
         let radius = self.radii.get(1).unwrap_or(&self.radii[0]);
         0.5 * radius * radius * (1.0 + 4.0 * U)
     }
 
-    /// The largest of `r_n l` and the `n - own` largest of some numbers ≥ 0, over all n from `own` on; also without the former, for that
-    /// n, and n itself. A NaN among the numbers makes the sums one.
+    /// Maximises, over all n ≥ `own`, the sum of `r_n l` and the `n - own` largest of some numbers ≥ 0.
+    ///
+    /// Returns both parts of the sum for that n, and n itself. A NaN among the numbers makes the sum NaN.
     pub(super) fn worst(
         &self,
         length: f64,
@@ -121,7 +122,7 @@ impl Budget {
     }
 }
 
-/// See [`Budget::worst`].
+/// Result of [`Budget::worst`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Worst {
     pub reached: f64,
@@ -129,7 +130,7 @@ pub(super) struct Worst {
     pub features: usize,
 }
 
-/// The `count` largest of some numbers, the largest first; NaNs are the largest.
+/// Collects the `count` largest of some numbers, largest first; NaNs count as the largest.
 fn largest_first(
     numbers: impl ExactSizeIterator<Item = f64>,
     count: usize,
@@ -139,7 +140,7 @@ fn largest_first(
     if count == 0 {
         return;
     }
-    // A NaN of either sign.
+    // NaNs of either sign become positive.
     scratch.extend(numbers.map(|v| if v.is_nan() { f64::NAN } else { v }));
     let order = |a: &f64, b: &f64| b.total_cmp(a);
     if count < scratch.len() {

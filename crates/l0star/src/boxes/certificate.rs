@@ -1,19 +1,19 @@
-//! What a point proves of one side of a feature, for whatever boxes the other features have.
+//! What a point proves about one side of a feature, for any boxes of the other features.
 //!
-//! A point costs passes of coordinate descent; putting smaller boxes into what it proved costs one sum. So certificates are kept, and
-//! boxes go through all of them again whenever some have shrunk.
+//! A point costs passes of coordinate descent, but applying its certificate to smaller boxes costs one sum.
+//! Certificates are therefore kept, and all of them are applied again whenever some boxes have shrunk.
 
 use super::budget::Budget;
 use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
 
-/// At least what rounding to single precision, and the few operations before and after it, change a slope by, relatively.
+/// Upper bound on the relative change of a slope by rounding to single precision and the few operations around it.
 const ROUNDED: f64 = 1.0 / (1u64 << 21) as f64;
-/// At least the smallest numbers of single precision.
+/// Covers the rounding of the smallest numbers of single precision.
 const TINY: f64 = 1e-40;
 
-/// The ends of a box times the size of its column, rounded outwards: what slopes in units of sizes are multiplied by.
+/// Ends of a box times the size of its column, rounded outwards. Slopes in units of sizes are multiplied by them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ends {
     low: f64,
@@ -30,13 +30,15 @@ impl Ends {
     }
 }
 
+/// An inequality that bounds one side of a feature.
+///
 /// For every x of the node with `|ρ(x)| ≤ r`, with slopes `v_i = q_i w_i Ω`,
 ///
 /// ```text
 /// least · s x_j ≤ length · r - against + slack + Σ_{i≠j} v_i x_i.
 /// ```
 ///
-/// Nothing in it depends on what r or the boxes are.
+/// Its numbers depend neither on r nor on the boxes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Certificate {
     /// q, in single precision: `|v_i/(w_i Ω) - q_i| ≤ ROUNDED |q_i| + error`.
@@ -51,7 +53,7 @@ pub(super) struct Certificate {
 }
 
 impl Certificate {
-    /// That of a point; false where it proves nothing.
+    /// Sets the certificate to that of a point; returns false where the point proves nothing.
     pub(super) fn set(
         &mut self,
         quadratic: &Quadratic,
@@ -83,7 +85,7 @@ impl Certificate {
         true
     }
 
-    /// For some of the columns, where the others are zero.
+    /// Returns the certificate for some of the columns; the others are zero.
     pub(super) fn restricted(&self, kept: &[usize]) -> Self {
         let slopes = if self.is_known() {
             kept.iter().map(|i| self.slopes[*i]).collect()
@@ -93,17 +95,17 @@ impl Certificate {
         Self { slopes, ..*self }
     }
 
-    /// Bytes that it takes.
+    /// Returns the size of the certificate in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + self.slopes.capacity() * size_of::<f32>()
     }
 
-    /// Whether there is one.
+    /// Whether the certificate has been set.
     pub(super) fn is_known(&self) -> bool {
         !self.slopes.is_empty()
     }
 
-    /// What it proves with these boxes; `None` where that is nothing. All of it is rounded outwards.
+    /// Returns what the certificate proves with these boxes, rounded outwards; `None` where that is nothing.
     pub(super) fn end(
         &self,
         j: usize,
@@ -111,7 +113,7 @@ impl Certificate {
         budget: &Budget,
         scratch: &mut Vec<f64>,
     ) -> Option<Proved> {
-        // The most that the right side can be, and the number of features there; `own`: how many of these j is.
+        // The maximum of the right side, and the number of features there; `own` is how many of these j is.
         let mut most = |own: usize| {
             let each = self.slopes.iter().zip(ends).enumerate();
             let each = each.map(|(i, (slope, ends))| {
@@ -128,7 +130,7 @@ impl Certificate {
                     slope * end * (1.0 + ROUNDED) + self.error * reach
                 }
             });
-            // In units of Ω, so that all numbers are of one kind.
+            // Divided by Ω, so that all numbers have the same units.
             let worst = budget.worst(self.length / self.unit, own, each, scratch);
             let (reached, others) = (self.unit * worst.reached, self.unit * worst.others);
             let size = self.against.abs() + reached + others;
@@ -147,7 +149,7 @@ impl Certificate {
                 features,
             });
         }
-        // With j at zero, one more of the others may be there.
+        // With j at zero, one more of the other features may be in.
         Some(Proved {
             end: 0.0,
             is_needed: most(0).0 < 0.0,
@@ -156,12 +158,12 @@ impl Certificate {
     }
 }
 
-/// What a certificate proves of a side.
+/// What a certificate proves about a side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Proved {
     pub end: f64,
-    /// No model lacks the feature.
+    /// Whether every model has the feature.
     pub is_needed: bool,
-    /// How many features the models have that come nearest to this end.
+    /// Number of features of the models that come closest to this end.
     pub features: usize,
 }

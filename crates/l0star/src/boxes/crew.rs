@@ -1,4 +1,4 @@
-//! The threads that shrink the boxes of a node.
+//! Threads that shrink the boxes of a node.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use super::side::Room;
 use crate::tuning::boxes::COLUMNS_OF_A_THREAD;
 
-/// Room to work in for each of several threads.
+/// Working memory for each of several threads.
 #[derive(Debug)]
 pub(crate) struct Crew {
     rooms: Vec<Room>,
@@ -18,7 +18,7 @@ impl Default for Crew {
     }
 }
 
-/// A worker needs as many threads as the one it is a copy of, and nothing of what these have done.
+/// A cloned worker needs the same number of threads, but nothing of what they have done.
 impl Clone for Crew {
     fn clone(&self) -> Self {
         Self::new(self.rooms.len())
@@ -32,12 +32,12 @@ impl Crew {
         }
     }
 
-    /// Has this many threads from here on.
+    /// Sets the number of threads.
     pub(crate) fn set_threads(&mut self, threads: usize) {
         self.rooms.resize_with(threads.max(1), Room::default);
     }
 
-    /// How many columns are visited together: none of them sees what was proved of the others.
+    /// Returns how many columns are visited together; none of them sees what is proved for the others.
     pub(super) fn batch(&self) -> usize {
         match self.rooms.len() {
             1 => 1,
@@ -45,12 +45,12 @@ impl Crew {
         }
     }
 
-    /// The room of the calling thread.
+    /// Returns the working memory of the calling thread.
     pub(super) fn own(&mut self) -> &mut Room {
         &mut self.rooms[0]
     }
 
-    /// Does the work on every item. What comes out does not depend on which thread takes which.
+    /// Applies `work` to every item. The result does not depend on which thread takes which item.
     pub(super) fn each<T: Send>(
         &mut self,
         items: &mut [T],
@@ -72,7 +72,7 @@ impl Crew {
         }
         thread::scope(|scope| {
             for room in others {
-                // A system that gives us fewer threads gets along with fewer.
+                // If the system grants fewer threads, those that exist do all the work.
                 let _ = thread::Builder::new().spawn_scoped(scope, || go_on(room));
             }
             go_on(own);

@@ -1,4 +1,4 @@
-//! Nodes in which one or two more features may come in: all choices, one after the other.
+//! Nodes in which at most two more features may enter: enumeration of all choices.
 
 use super::budget::Choice;
 use super::{ProvedBox, Quadratic};
@@ -6,16 +6,16 @@ use crate::bound::Certified;
 use crate::linalg::rounding::U;
 use crate::linalg::select::top_sum;
 
-/// The best choice of at most two columns, and a bound of all choices, prices included.
+/// Returns the best choice of at most two columns, and a bound over all choices, prices included.
 ///
-/// For x in the boxes the floats are within `½ η (w0 + Σ w_i |x_i|)²` of P, and they are minimised over each choice:
+/// For x in the boxes, the quadratic in floats is within `½ η (w0 + Σ w_i |x_i|)²` of P. Its minimum over a choice is
 /// `c0 - ½ c_i²/H_ii` for one column, and with `Δ = H_ii H_jj - H_ij²`
 ///
 /// ```text
 /// c0 - ½ (c_i² H_jj - 2 c_i c_j H_ij + c_j² H_ii) / Δ
 /// ```
 ///
-/// for two, the numerator rounded up and Δ down. Where Δ is not positive then, nothing is claimed.
+/// for two. The numerator is rounded up and Δ down; where Δ is then not positive, nothing is claimed.
 pub(crate) fn enumerate(
     quadratic: &Quadratic,
     boxes: &[ProvedBox],
@@ -30,7 +30,7 @@ pub(crate) fn enumerate(
     let d = quadratic.size();
     let c = &quadratic.c;
     let diagonal: Vec<f64> = (0..d).map(|i| quadratic.row(i)[i]).collect();
-    // Twice what is gained, prices taken off.
+    // Twice the gain, net of prices.
     let mut best = (0.0, Vec::new());
     let columns = if budget > 0 { d } else { 0 };
     for i in 0..columns {

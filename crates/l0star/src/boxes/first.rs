@@ -1,4 +1,4 @@
-//! The first boxes: those of the ridge are far too wide for a point of their own on every side.
+//! The first boxes: those of the ridge are too wide to spend a separate point on every side.
 //!
 //! For any direction g, `a = Ag` and `h = Hg`, every x with `P(x) ≤ ceiling` has
 //!
@@ -6,8 +6,8 @@
 //! h_j x_j = aᵀAx - Σ_{i≠j} h_i x_i,   |aᵀAx - cᵀg| = |aᵀρ(x)| ≤ |a| √(2 ceiling)
 //! ```
 //!
-//! where a lasso of column j on the others makes `h_i` small beside `h_j`. Unlike the points of [`side`](super::side), a direction
-//! serves both sides, and it does so again whenever other boxes have shrunk: one sum each.
+//! A lasso of column j on the others makes `h_i` small compared with `h_j`. Unlike a point of [`side`](super::side), a
+//! direction serves both sides. It can be applied again whenever other boxes have shrunk, at the cost of one sum.
 
 use super::budget::Budget;
 use super::point::DescentPoint;
@@ -24,14 +24,15 @@ pub(super) struct Direction {
     error: f64,
     /// `cᵀg`.
     along: f64,
-    /// A bound of the error of that.
+    /// Bound on the error of `along`.
     along_error: f64,
-    /// At least `|a|`.
+    /// Upper bound on `|a|`.
     length: f64,
 }
 
 impl Direction {
-    /// A lasso of column j on the others; also the weight and the non-zeros of the others in it, for the points to come.
+    /// Computes a direction by a lasso of column j on the others, and returns it with the weight of the lasso. The
+    /// point stays in `room`, for later points to start from.
     pub(super) fn new(sides: &Sides, j: usize, room: &mut Room) -> (Self, f64) {
         let quadratic = sides.quadratic;
         let end = sides.boxes[j].reach();
@@ -61,7 +62,7 @@ impl Direction {
         (direction, weight)
     }
 
-    /// The end of a side that it proves, where that is better than the one that is known.
+    /// Returns the end that the direction proves for a side, where it improves on the known one.
     pub(super) fn end(
         &self,
         quadratic: &Quadratic,
@@ -89,7 +90,7 @@ impl Direction {
         let margin = error + roundings * (along.abs() + reached + others);
         let most = sign * along + reached + others + margin;
         let end = (most / least * (1.0 + 8.0 * U)).max(0.0);
-        // A NaN is never less. (`max` above makes zero of it only where `most` is NaN, which is asked first.)
+        // A NaN is never less. (`max` above turns one into zero only where `most` is NaN, which is checked first.)
         (!most.is_nan() && end < boxes[j].end(side)).then_some(end)
     }
 }

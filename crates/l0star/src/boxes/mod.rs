@@ -1,6 +1,6 @@
-//! Boxes that are proved: intervals that hold every coefficient of a model better than a reference.
+//! Proved boxes: intervals that contain every coefficient of any model better than a reference.
 //!
-//! Where the Gram matrix is singular and the ridge small, nothing can be lifted and the perspective bound says little.
+//! Where the Gram matrix is singular and the ridge small, nothing can be lifted and the perspective bound is weak.
 //! Bounds on the coefficients repair that, and they need not be guessed. A node in Gram form is
 //!
 //! ```text
@@ -13,13 +13,16 @@
 //! -v_j x_j ≤ -ρᵀb + Σ_{i≠j} v_i x_i + |ρ| √(2 ceiling)
 //! ```
 //!
-//! At most m - 1 of the x_i are non-zero beside x_j and each is in its box, so that the sum is at most that of the m - 1
-//! largest `max over l_i ≤ x ≤ r_i of v_i x`. Where features have a price, n of them leave less of the ceiling for P, and the
-//! right side is the largest over all n ([`budget`]). On the side s of j, where `s v_j < 0`, this bounds `s x_j`. Everything is in terms
-//! of H, c and c0, so that it works in a condensed node as it does at the root, and any y will do: [`side`] finds good
-//! ones by coordinate descent, [`first`] cheap ones to begin with, [`sweep`] goes round the features while boxes shrink, [`ascent`] maximises the bound of the node
-//! itself with atoms that know the boxes. `docs/numerics.md`, section 16, derives the margins. [`rows`] proves boxes from the slopes
-//! of rows, for losses that have no Gram form.
+//! Besides x_j, at most m - 1 of the x_i are non-zero, and each lies in its box. The sum is therefore at most that of
+//! the m - 1 largest `max over l_i ≤ x ≤ r_i of v_i x`. Where features have a price, n of them leave less of the
+//! ceiling for P, and the right side is the largest over all n ([`budget`]). On the side s of j, where `s v_j < 0`,
+//! this bounds `s x_j`.
+//!
+//! Everything is expressed in H, c and c0, so the argument holds in a condensed node as well as at the root, and any y
+//! will do. [`side`] finds good points by coordinate descent, and [`first`] cheap ones to begin with. [`sweep`] cycles
+//! over the features while boxes shrink. [`ascent`] maximises the bound of the node itself with atoms that know the
+//! boxes. `docs/numerics.md`, section 16, derives the margins. [`rows`] proves boxes from the slopes of rows, for
+//! losses that have no Gram form.
 
 pub(crate) mod ascent;
 mod budget;
@@ -40,10 +43,11 @@ pub(crate) use sweep::Boxes;
 
 use crate::tuning::boxes::{NODE_ROUNDS, ROOT_ROUNDS};
 
-/// An interval `l ≤ 0 ≤ r` of a coefficient: every model of a node with `P(x) ≤ ceiling` and a non-zero `x_j` has `x_j` in it.
+/// An interval `l ≤ 0 ≤ r` of a coefficient.
 ///
-/// Only this module makes one, and none is ever widened. Bounds that are part of the problem hold for all of its models; they
-/// are taken in once, at the root ([`Boxes::within`]).
+/// Every model of a node with `P(x) ≤ ceiling` and a non-zero `x_j` has `x_j` in it. Only this module makes such
+/// intervals, and none is ever widened. Bounds that are part of the problem hold for all of its models; they are
+/// applied once, at the root ([`Boxes::within`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ProvedBox {
     low: f64,
@@ -51,9 +55,9 @@ pub(crate) struct ProvedBox {
 }
 
 impl ProvedBox {
-    /// What the ridge alone proves: `½ λ x² ≤ P(x) ≤ ceiling`.
+    /// Returns the box that the ridge alone proves: `½ λ x² ≤ P(x) ≤ ceiling`.
     fn by_ridge(ridge: f64, ceiling: f64) -> Self {
-        // The sum is for a quotient that underflows.
+        // The added constant covers a quotient that underflows.
         let end = (2.0 * ceiling / ridge).sqrt() * (1.0 + 1e-12) + 1e-150;
         // Not `f64::min`, which would turn a NaN into a proof.
         let end = if end < f64::MAX { end } else { f64::MAX };
@@ -63,9 +67,9 @@ impl ProvedBox {
         }
     }
 
-    /// The part of it within bounds that every model of the problem satisfies; 0 is one of them.
+    /// Returns the part of the box within bounds that every model of the problem satisfies (one of them is 0).
     fn within(self, (low, high): (f64, f64)) -> Self {
-        // A NaN is no bound.
+        // A NaN is ignored.
         Self {
             low: if low > self.low {
                 low.min(0.0)
@@ -80,22 +84,22 @@ impl ProvedBox {
         }
     }
 
-    /// Its ends.
+    /// Returns the ends of the interval.
     pub(crate) fn bounds(self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Whether no model with this feature is left.
+    /// Whether no model with this feature remains.
     pub(crate) fn is_zero(self) -> bool {
         self.low == 0.0 && self.high == 0.0
     }
 
-    /// The largest absolute value in it.
+    /// Returns the largest absolute value in the interval.
     pub(crate) fn reach(self) -> f64 {
         self.high.max(-self.low)
     }
 
-    /// Its end on one side, as a distance from zero.
+    /// Returns the end on one side, as a distance from zero.
     fn end(self, side: Side) -> f64 {
         match side {
             Side::Up => self.high,
@@ -113,18 +117,18 @@ impl ProvedBox {
     }
 }
 
-/// What was proved of the models of a node with an objective up to a ceiling.
+/// What was proved about the models of a node with an objective up to a ceiling.
 #[derive(Debug, Clone, Default)]
 pub struct Probed {
-    /// The ceiling.
+    /// Ceiling on the objective.
     pub ceiling: f64,
-    /// A feature, and the interval of its coefficient.
+    /// Features with the intervals of their coefficients.
     pub boxes: Vec<(usize, f64, f64)>,
     /// Features that all of these models have.
     pub needed: Vec<usize>,
-    /// A bound of all models of the node.
+    /// Lower bound of all models of the node.
     pub bound: f64,
-    /// A feature, whether models without it are meant (else those with it), and a bound of these.
+    /// A feature, whether the bound is for models without it (otherwise for those with it), and that bound.
     pub others: Vec<(usize, bool, f64)>,
 }
 
@@ -146,7 +150,7 @@ impl Side {
 
 const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
-/// The mean share that is left of boxes that reached this far, of those that were not zero.
+/// Returns the mean share of its reach that a box kept, over boxes whose reach `before` was not zero.
 fn mean_share(before: &[f64], now: impl Iterator<Item = f64>) -> f64 {
     let pairs = before.iter().zip(now).filter(|(before, _)| **before > 0.0);
     let shares = pairs.map(|(before, now)| now / before);
@@ -158,16 +162,16 @@ fn mean_share(before: &[f64], now: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// Rounds over the features of a node.
+/// Limits on the rounds over the features of a node.
 pub(crate) struct Rounds {
-    /// At most this many.
+    /// Maximum number of rounds.
     pub(crate) most: usize,
-    /// A round that leaves this share of the boxes, or more, is the last.
+    /// A round that leaves at least this share of the boxes is the last.
     pub(crate) enough: f64,
 }
 
 impl Rounds {
-    /// Those of the first node that has boxes, or of one below it.
+    /// Returns the limits for the first node that has boxes, or for a node below it.
     pub(crate) fn of(is_first: bool) -> Self {
         let (most, enough) = if is_first { ROOT_ROUNDS } else { NODE_ROUNDS };
         Self { most, enough }

@@ -4,10 +4,10 @@ use super::Quadratic;
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 
-/// x, and `v = c - Hx` kept up to date with it.
+/// A point x, with `v = c - Hx` updated along with it.
 ///
-/// Slopes are never computed afresh: the rounding of all updates is counted instead. After N of them the error of an entry is at
-/// most `γ_{N+3} w_i Ω`, `Ω = w0 + Σ w_l |Δx_l|` over all updates.
+/// Slopes are never recomputed; the rounding errors of all updates are counted instead. After N updates the error of an
+/// entry is at most `γ_{N+3} w_i Ω`, where `Ω = w0 + Σ w_l |Δx_l|` over all updates.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DescentPoint {
     pub x: Vec<f64>,
@@ -17,7 +17,7 @@ pub(super) struct DescentPoint {
 }
 
 impl DescentPoint {
-    /// Goes to x = 0.
+    /// Resets the point to x = 0.
     pub(super) fn reset(&mut self, quadratic: &Quadratic) {
         self.x.clear();
         self.x.resize(quadratic.size(), 0.0);
@@ -27,7 +27,7 @@ impl DescentPoint {
         self.steps = 0;
     }
 
-    /// Goes to x = 0 without c: `v = -Hx` from here on, for a direction.
+    /// Resets the point to x = 0 without c: `v = -Hx` from here on, for a direction.
     pub(super) fn reset_to_direction(&mut self, quadratic: &Quadratic) {
         self.reset(quadratic);
         self.v.fill(0.0);
@@ -46,10 +46,12 @@ impl DescentPoint {
         }
     }
 
-    /// `e` with `|v̂_i - v_i| ≤ e w_i`, v the slopes of the true problem, and Ω. Sums of d terms that are made of these
-    /// numbers, `cᵀx` and `xᵀv`, err by at most `e Ω` each.
+    /// Returns `e` with `|v̂_i - v_i| ≤ e w_i`, where v are the slopes of the true problem, and Ω.
+    ///
+    /// The sums `cᵀx` and `xᵀv` of d such terms err by at most `e Ω` each.
     pub(super) fn error(&self, quadratic: &Quadratic) -> (f64, f64) {
-        // Its own sum is rounded, too; two updates of the diagonal (`ascent`) count as two.
+        // The sum for Ω is itself rounded. `ascent` updates the diagonal entry twice per step, so each step counts as
+        // two.
         let omega = self.variation * (1.0 + gamma(self.steps + 4));
         let rounding = gamma(2 * self.steps + quadratic.size() + 16);
         ((quadratic.share + rounding) * omega, omega)

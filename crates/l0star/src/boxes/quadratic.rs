@@ -1,16 +1,17 @@
-//! The quadratic of a node, with what its numbers are worth.
+//! The quadratic of a node, with the errors of its numbers.
 
 use std::borrow::Cow;
 
-/// `P(x) = c0 - cᵀx + ½ xᵀHx` in floats, and how far they are from the node of the true problem: with the sizes `w` of the columns
-/// and `w0` of the response, and `η` (`share`),
+/// `P(x) = c0 - cᵀx + ½ xᵀHx` in floats, with bounds on the distance to the node of the true problem.
+///
+/// With the sizes `w` of the columns, `w0` of the response, and `η` (`share`):
 ///
 /// ```text
 /// |H_ij| ≤ w_i w_j,   |c_i| ≤ w_i w0,   2 c0 ≤ w0²,   |ΔH_ij| ≤ η w_i w_j,   |Δc_i| ≤ η w_i w0,   |Δc0| ≤ ½ η w0².
 /// ```
 ///
-/// Of the true numbers it is known that `½|ρ|²` with the ridges λ among the rows is what they are: `H - diag(λ) ⪰ 0`, and
-/// P is nowhere negative.
+/// The true numbers belong to `½|ρ|²` with the ridges λ among the rows. Hence
+/// `H - diag(λ) ⪰ 0`, and P is nowhere negative.
 #[derive(Debug, Clone)]
 pub(crate) struct Quadratic<'a> {
     /// Row-major, symmetric.
@@ -25,7 +26,7 @@ pub(crate) struct Quadratic<'a> {
 }
 
 impl Quadratic<'_> {
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub(crate) fn size(&self) -> usize {
         self.c.len()
     }
@@ -35,7 +36,7 @@ impl Quadratic<'_> {
         &self.h[i * d..(i + 1) * d]
     }
 
-    /// The same with some of the columns: the others are zero.
+    /// Returns the quadratic of some of the columns; the others are zero.
     pub(crate) fn restricted(&self, kept: &[usize]) -> Quadratic<'static> {
         let mut h = Vec::with_capacity(kept.len() * kept.len());
         for i in kept {

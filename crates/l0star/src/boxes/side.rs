@@ -1,4 +1,4 @@
-//! One side of one feature: how far out a model that is good enough can have it.
+//! One side of one feature: how large its coefficient can be in a model that is good enough.
 
 use super::budget::Budget;
 use super::certificate::{Certificate, Ends, Proved};
@@ -10,35 +10,35 @@ use crate::tuning::boxes::SETTLED;
 /// How much work goes into one side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
-    /// Rounds of descent and certificate.
+    /// Maximum number of rounds of descent and certification.
     pub rounds: usize,
-    /// Passes over the coordinates in each.
+    /// Passes over the coordinates in each round.
     pub passes: usize,
-    /// Where the coefficient is held, as a share of its end.
+    /// Value at which the coefficient is held, as a share of its end.
     pub hold: f64,
-    /// Rounds without progress that end it.
+    /// Number of rounds without progress after which the work ends.
     pub stalls: usize,
 }
 
-/// What is kept of a side between visits.
+/// Starting point of a side, kept between visits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Start {
     /// The weight of the budget; zero before the first visit.
     pub weight: f64,
-    /// The non-zeros of the point, the feature itself left out.
+    /// Non-zero coefficients of the point, without the feature itself.
     pub x: Vec<(u32, f64)>,
 }
 
-/// What a visit proved.
+/// Result of a visit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shrunk {
     /// The end of the box.
     pub end: f64,
-    /// No model that is good enough lacks the feature.
+    /// Whether every model that is good enough has the feature.
     pub is_needed: bool,
 }
 
-/// The node as the sides see it.
+/// Data of a node that all sides share.
 pub(super) struct Sides<'a> {
     pub quadratic: &'a Quadratic<'a>,
     pub boxes: &'a [ProvedBox],
@@ -46,7 +46,7 @@ pub(super) struct Sides<'a> {
     pub budget: &'a Budget,
 }
 
-/// Room to work in.
+/// Working memory of one thread.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Room {
     pub(super) point: DescentPoint,
@@ -59,7 +59,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Begins at x = 0, with no coordinate listed.
+    /// Starts at x = 0, with no coordinate listed.
     pub(super) fn begin(
         &mut self,
         quadratic: &Quadratic,
@@ -73,10 +73,10 @@ impl Room {
     }
 }
 
-/// The part of H between the coordinates that move.
+/// The submatrix of H for the coordinates that move.
 #[derive(Debug, Clone, Default)]
 struct Part {
-    /// Rows of `stride` entries, of which `size` are there.
+    /// Rows of `stride` entries, of which the first `size` are used.
     h: Vec<f64>,
     stride: usize,
     size: usize,
@@ -85,7 +85,7 @@ struct Part {
 }
 
 impl Part {
-    /// Takes in the coordinates that are new since the last time.
+    /// Adds the coordinates that are new since the last call.
     fn gather(&mut self, quadratic: &Quadratic, active: &[u32]) {
         let size = active.len();
         if size > self.stride {
@@ -111,14 +111,14 @@ impl Part {
 }
 
 impl Sides<'_> {
-    /// Shrinks one side: holds `x_j` near its end, minimises
+    /// Shrinks one side. Holds `x_j` near its end and minimises
     ///
     /// ```text
     /// ½ xᵀHx - cᵀx + μ Σ_{i≠j} x_i / (the end of the box that x_i points to)   within the boxes
     /// ```
     ///
-    /// over the others by coordinate descent, certifies, and follows the end inwards. μ is steered to where the sum is m - 1. The
-    /// certificate that proved the end is kept.
+    /// over the others by coordinate descent. Then it certifies the point and follows the end inwards. μ is adjusted
+    /// until the sum is m - 1. The certificate that proved the end is kept.
     pub(super) fn shrink(
         &self,
         j: usize,
@@ -141,7 +141,7 @@ impl Sides<'_> {
         }
         room.point.go(quadratic, j, sign * held);
         let mut stalls = 0;
-        // With prices it depends on the point how many features the worst models have.
+        // With prices, the number of features of the worst models depends on the point.
         let mut features = self.budget.most();
         for _ in 0..effort.rounds {
             if self.budget.most() > 1 {
@@ -178,8 +178,9 @@ impl Sides<'_> {
         Shrunk { end, is_needed }
     }
 
-    /// Passes over the coordinates that are not zero or should not be, in the few rows and columns of H that these have; then
-    /// the slopes of all others follow.
+    /// Descends over the coordinates that are not zero or should not be.
+    ///
+    /// The passes use only the rows and columns of H for these; the slopes of all others are updated afterwards.
     pub(super) fn descend(&self, j: usize, weight: f64, passes: usize, room: &mut Room) {
         self.list(j, weight, room);
         let d = self.quadratic.size();
@@ -219,11 +220,11 @@ impl Sides<'_> {
         }
     }
 
-    /// Lists the coordinates other than j that are not zero or should not be, beside those that are listed.
+    /// Adds the coordinates other than j that are not zero or should not be to the list.
     fn list(&self, j: usize, weight: f64, room: &mut Room) {
         let all = room.point.x.iter().zip(&room.point.v).zip(self.boxes);
         for (i, ((x, v), known)) in all.enumerate() {
-            // At zero a coordinate stays where it is if this holds.
+            // A coordinate at zero stays there if this holds.
             let stays = *x == 0.0 && v * known.high <= weight && v * known.low <= weight;
             if !stays && !room.is_active[i] && i != j {
                 room.is_active[i] = true;
@@ -251,7 +252,7 @@ impl Sides<'_> {
         }
     }
 
-    /// The best value of one coordinate.
+    /// Returns the best value of one coordinate.
     #[inline]
     fn least(&self, i: usize, v: f64, x: f64, curvature: f64, weight: f64) -> f64 {
         let slope = v + curvature * x;
@@ -266,7 +267,7 @@ impl Sides<'_> {
         0.0
     }
 
-    /// How much of the budget a point uses beside j.
+    /// Returns how much of the budget a point uses, apart from j.
     fn used(&self, j: usize, x: &[f64]) -> f64 {
         let share = |(i, x): (usize, &f64)| {
             let (low, high) = self.boxes[i].bounds();
@@ -279,7 +280,7 @@ impl Sides<'_> {
         x.iter().enumerate().map(share).sum()
     }
 
-    /// What the point proves.
+    /// Returns what the point proves.
     fn certify(&self, j: usize, side: Side, room: &mut Room) -> Option<Proved> {
         let Room {
             point,

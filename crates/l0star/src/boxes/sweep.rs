@@ -1,4 +1,4 @@
-//! Round after round over the features of a node, as long as boxes shrink.
+//! Repeated rounds over the features of a node, as long as boxes shrink.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const USUAL: Effort = Effort {
     hold: 0.95,
     stalls: 2,
 };
-/// Where the usual effort does next to nothing.
+/// Effort where the usual one achieves next to nothing.
 const RAISED: Effort = Effort {
     rounds: 40,
     passes: 6,
@@ -25,32 +25,32 @@ const RAISED: Effort = Effort {
     stalls: 12,
 };
 
-/// The boxes of a node, and where the work on them stands.
+/// The boxes of a node, and the state of the work on them.
 #[derive(Debug, Clone)]
 pub(crate) struct Boxes {
     boxes: Vec<ProvedBox>,
-    /// Their ends in units of the columns.
+    /// Ends of the boxes in units of the columns.
     ends: Vec<Ends>,
-    /// They hold for models with P, and what their features cost, up to this.
+    /// The boxes hold for models whose P plus the prices of their features is at most this.
     ceiling: f64,
     needed: Vec<bool>,
     sides: Vec<[Visits; 2]>,
-    /// What proved the ends, in this node; empty where that is not known.
+    /// Certificates that proved the ends in this node; empty where they are not kept.
     certificates: Vec<[Certificate; 2]>,
-    /// Rounds made in this node.
+    /// Number of rounds made in this node.
     rounds: usize,
     is_raised: bool,
 }
 
-/// One side between visits.
+/// State of one side between visits.
 #[derive(Debug, Clone, Default)]
 struct Visits {
     start: Start,
-    /// Rounds to sit out, and how many that were the last time.
+    /// Number of rounds still to skip, and how many the last visit set.
     rest: (u32, u32),
 }
 
-/// A column while it is visited.
+/// State of a column while it is visited.
 #[derive(Debug)]
 struct Column {
     j: usize,
@@ -59,17 +59,17 @@ struct Column {
     shrunk: [Option<Shrunk>; 2],
 }
 
-/// How a round went.
+/// Outcome of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Round {
-    /// The mean share of the boxes, of those that were not zero, that is left.
+    /// The mean share that is left of the boxes that were not zero.
     Done(f64),
-    /// A limit was reached; what was proved is proved.
+    /// A limit was reached; what had been proved still holds.
     Stopped,
 }
 
 impl Boxes {
-    /// What the ridges prove of models whose P and prices are at most `ceiling` in all.
+    /// Returns the boxes that the ridges prove for models whose P plus prices is at most `ceiling`.
     pub(crate) fn new(quadratic: &Quadratic, choice: Choice, ceiling: f64) -> Self {
         let most = Budget::new(choice, ceiling).ceiling_of_one();
         let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, most);
@@ -85,7 +85,7 @@ impl Boxes {
         }
     }
 
-    /// The same for the models of a problem that has these bounds for its columns.
+    /// Restricts the boxes to the given bounds on the columns, which every model of the problem satisfies.
     pub(crate) fn within(mut self, given: impl Iterator<Item = (f64, f64)>) -> Self {
         for (known, given) in self.boxes.iter_mut().zip(given) {
             *known = known.within(given);
@@ -93,8 +93,8 @@ impl Boxes {
         self
     }
 
-    /// The boxes of some of the columns, in another order perhaps: of a node below. `place` says where a column of these is in
-    /// that node, if it is.
+    /// Returns the boxes of some of the columns, possibly in another order, for a node below. `place` maps a column of
+    /// this node to its place in that node, if it is there.
     pub(crate) fn restricted(&self, kept: &[usize], place: impl Fn(u32) -> Option<u32>) -> Self {
         let mut sides = Vec::with_capacity(kept.len());
         for i in kept {
@@ -123,7 +123,7 @@ impl Boxes {
         }
     }
 
-    /// Keeps some of the columns of the node: the others are zero. What was proved with these stays true.
+    /// Keeps some of the columns of the node; the others are zero. What was proved with all of them remains true.
     pub(crate) fn keep(&mut self, kept: &[usize]) {
         let mut places = vec![None; self.boxes.len()];
         for (at, i) in kept.iter().enumerate() {
@@ -147,7 +147,7 @@ impl Boxes {
         *self = smaller;
     }
 
-    /// A copy for the nodes below, without what concerns this node alone.
+    /// Returns a copy for the nodes below, without the state that concerns this node alone.
     pub(crate) fn for_children(&self) -> Self {
         Self {
             boxes: self.boxes.clone(),
@@ -165,42 +165,42 @@ impl Boxes {
         &self.boxes
     }
 
-    /// The boxes hold for models with P, and what their features cost, up to this.
+    /// Returns the ceiling: the boxes hold for models whose P plus prices is at most this.
     pub(crate) fn ceiling(&self) -> f64 {
         self.ceiling
     }
 
-    /// Whether no model up to the ceiling lacks the feature.
+    /// Whether every model up to the ceiling has the feature.
     pub(crate) fn is_needed(&self, i: usize) -> bool {
         self.needed[i]
     }
 
-    /// Whether the first round did so little that more effort goes into the next.
+    /// Whether the first round achieved so little that more effort goes into the next.
     pub(crate) fn is_trying_harder(&self) -> bool {
         self.is_raised && self.rounds == 1
     }
 
-    /// Only models up to a lower ceiling are wanted from here on.
+    /// Lowers the ceiling: only models up to the new one matter from here on.
     pub(crate) fn lower(&mut self, ceiling: f64) {
         if ceiling < self.ceiling {
             self.ceiling = ceiling;
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         let starts = self.sides.iter().flatten();
         let points: usize = starts.map(|side| side.start.x.capacity() * 16).sum();
         points + self.boxes.len() * (size_of::<ProvedBox>() + 2 * size_of::<Visits>() + 1)
     }
 
-    /// Bytes of the certificates that are kept while the node is worked on.
+    /// Returns the number of bytes of the certificates, which are kept while the node is worked on.
     pub(crate) fn certificate_bytes(&self) -> usize {
         let sides = self.certificates.iter().flatten();
         sides.map(Certificate::bytes).sum()
     }
 
-    /// Shrinks the boxes of the ridges, by one direction for each feature; false at a limit.
+    /// Shrinks the boxes of the ridges by one direction per feature; returns false at a limit.
     pub(crate) fn begin(
         &mut self,
         quadratic: &Quadratic,
@@ -237,7 +237,7 @@ impl Boxes {
                 let end = self.boxes[j].reach();
                 for (at, side) in SIDES.into_iter().enumerate() {
                     let start = &mut self.sides[j][at].start;
-                    // As shares of the end that it is held at, for now.
+                    // For now, shares of the reach of the box; they are multiplied by its end below.
                     let shares = x.iter().map(|(i, x)| (*i, side.sign() * x / end));
                     start.x = shares.collect();
                     start.weight = weight / (end * end);
@@ -281,7 +281,7 @@ impl Boxes {
         true
     }
 
-    /// Brings the ends in units of the columns up to date.
+    /// Updates the ends in units of the columns.
     fn measure(&mut self, quadratic: &Quadratic) {
         let ends = self.boxes.iter().zip(&quadratic.sizes);
         self.ends.clear();
@@ -294,7 +294,8 @@ impl Boxes {
         self.ends[j] = Ends::new(self.boxes[j], quadratic.sizes[j]);
     }
 
-    /// Visits every side that is worth it, each with what was proved before; on several threads a batch of columns at a time.
+    /// Visits every side that is worthwhile, each with what was proved before. Several threads visit a batch of columns
+    /// at a time.
     pub(crate) fn round(
         &mut self,
         quadratic: &Quadratic,
@@ -337,19 +338,19 @@ impl Boxes {
         Round::Done(share)
     }
 
-    /// The mean share that is left of boxes that reached this far.
+    /// Returns the mean share that is left of boxes whose reaches were `before`.
     fn share_of(&self, before: &[f64]) -> f64 {
         mean_share(before, self.boxes.iter().map(|known| known.reach()))
     }
 
-    /// The columns, in batches that a crew visits together.
+    /// Returns the columns in batches that a crew visits together.
     fn batches(&self, crew: &Crew) -> impl Iterator<Item = Range<usize>> + use<> {
         let (size, batch) = (self.boxes.len(), crew.batch());
         let first = (0..size).step_by(batch);
         first.map(move |first| first..(first + batch).min(size))
     }
 
-    /// Takes out what a visit to a column changes.
+    /// Takes out the state that a visit to a column changes.
     fn take(&mut self, j: usize) -> Column {
         Column {
             j,
@@ -363,7 +364,7 @@ impl Boxes {
         }
     }
 
-    /// Puts it back, with what the visit proved.
+    /// Puts the state of a column back, with what the visit proved.
     fn put(&mut self, quadratic: &Quadratic, column: Column) {
         let j = column.j;
         self.sides[j] = column.sides;
@@ -378,7 +379,7 @@ impl Boxes {
         }
     }
 
-    /// Shrinks the sides of a column by points of their own, unless they are to be left alone.
+    /// Shrinks the sides of a column by points of their own, except for sides that skip this round.
     fn visit(&self, quadratic: &Quadratic, budget: &Budget, column: &mut Column, room: &mut Room) {
         let sides = Sides {
             quadratic,
@@ -410,7 +411,7 @@ impl Boxes {
         }
     }
 
-    /// Puts the boxes as they are into the certificates that are known, as long as that shrinks them.
+    /// Applies the known certificates to the current boxes again, as long as that shrinks them.
     fn apply_again(
         &mut self,
         quadratic: &Quadratic,

@@ -1,5 +1,5 @@
-//! Boxes, bounds and enumerations against the models themselves: for every set of features, the whole ellipsoid of coefficients
-//! within the ceiling. Nothing of the engine is used on that side.
+//! Checks boxes, bounds and enumerations against all models: for every set of features, the whole ellipsoid of
+//! coefficients within the ceiling. The reference side uses no code of the engine.
 
 use std::borrow::Cow;
 
@@ -122,7 +122,7 @@ impl Case {
     }
 }
 
-/// A set of features: its least P and its price, where that is, and the diagonal of the inverse of its Hessian.
+/// A set of features with its least P plus price, the coefficients there, and the diagonal of its inverse Hessian.
 struct Fitted {
     set: Vec<usize>,
     value: f64,
@@ -130,7 +130,8 @@ struct Fitted {
     inverse: Vec<f64>,
 }
 
-/// All sets that may be chosen, prices included in the values, by Gauss–Jordan elimination in units in which the Hessian has ones on its diagonal.
+/// Fits all sets that may be chosen, prices included in the values. It uses Gauss–Jordan elimination in units in which
+/// the Hessian has ones on its diagonal.
 fn all_sets(quadratic: &Quadratic, choice: Choice) -> Vec<Fitted> {
     let d = quadratic.c.len();
     let mut found = Vec::new();
@@ -178,7 +179,7 @@ fn all_sets(quadratic: &Quadratic, choice: Choice) -> Vec<Fitted> {
     found
 }
 
-/// What the elimination itself may err by, relatively.
+/// Relative error allowed for the elimination itself.
 const ROOM: f64 = 1e-8;
 
 fn check(seed: u64) {
@@ -262,7 +263,7 @@ fn check(seed: u64) {
     }
 }
 
-/// 2,000 problems, or as many as `L0STAR_BOXES_CASES` says.
+/// Checks 2,000 problems, or the number given in `L0STAR_BOXES_CASES`.
 #[test]
 fn every_model_within_the_ceiling_is_in_its_boxes() {
     let wanted = std::env::var("L0STAR_BOXES_CASES").ok();
@@ -270,7 +271,7 @@ fn every_model_within_the_ceiling_is_in_its_boxes() {
     (0..cases).for_each(check);
 }
 
-/// A limit ends the work, and leaves what was proved.
+/// A limit ends the work and keeps what was proved.
 #[test]
 fn a_limit_stops_between_sides() {
     let case = Case::new(7);
@@ -292,7 +293,7 @@ fn a_limit_stops_between_sides() {
     assert_eq!(boxes.boxes(), before);
 }
 
-/// Which thread visits which column is left to chance, and changes nothing.
+/// The thread that visits a column is left to chance and does not change the result.
 #[test]
 fn several_threads_prove_the_same_boxes_every_time() {
     let case = Case::new(5);
@@ -310,7 +311,7 @@ fn several_threads_prove_the_same_boxes_every_time() {
     }
 }
 
-/// A ceiling that is no number proves nothing.
+/// A NaN or infinite ceiling proves nothing.
 #[test]
 fn nothing_is_proved_from_numbers_that_are_none() {
     let case = Case::new(11);

@@ -1,4 +1,4 @@
-//! [`Condensed`]: a quadratic from which the columns that are in are eliminated, and its lift.
+//! A quadratic from which the included columns are eliminated ([`Condensed`]), and its lift.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
 use crate::tuning::frames::{SPREAD, SWEEPS};
 
-/// Rows that are eliminated from together: a limit is noticed in between.
+/// Number of rows from which columns are eliminated between two checks of the limits.
 const TOGETHER: usize = 64;
 
 /// How the lift of a frame is spread over its columns.
 pub(crate) enum Spread {
-    /// No lift, and no proof: a frame that only finds points. What it bounds itself is void (its error is infinite).
+    /// No lift and no proof, for a frame that only finds points. Its own bounds are void (its error is infinite).
     Unproved,
     /// No lift.
     None,
@@ -23,11 +23,11 @@ pub(crate) enum Spread {
     Evenly,
     /// By what a unit of lift of each column is worth (frames of up to `SPREAD` columns).
     ByGain(Vec<f64>),
-    /// With these scales, those of the same frame in an earlier run; evenly where that cannot be proved.
+    /// With these scales, which the same frame had in an earlier run; evenly where they cannot be proved.
     Known(Vec<f64>),
 }
 
-/// H', c', c0' in floating point, with what their rounding error is made of.
+/// H', c', c0' in floating point, with the terms of their rounding errors.
 ///
 /// The computed Z solves `(M + Δ)Z = H_SF` with `|Δ| ≤ γ_{3s+1} |R||Rᵀ|`, whose entries are at most `√(M_kk M_ll)`. With
 /// `ζ_i = Σ_k √M_kk |Z_ki|`, `w_i = √H_ii + ζ_i` and `τ = Σ_k √M_kk |t_k|`, all errors (of the solves, and of the
@@ -90,7 +90,7 @@ impl<'r> Condensed<'r> {
         let weigh = |z: &[f64]| -> f64 { z.iter().zip(&lengths).map(|(z, l)| z.abs() * l).sum() };
         let tau = weigh(&t);
 
-        // H_SF, then Z, each row in one piece: what follows are sums of rows.
+        // H_SF, then Z, with contiguous rows, as sums of rows follow.
         let mut cross = Vec::with_capacity(s * d);
         for k in inside {
             let row = root.row(*k as usize);
@@ -118,7 +118,7 @@ impl<'r> Condensed<'r> {
                 eliminate(&mut h[first * d..], first, &z, &cross, d);
             }
         }
-        // What was copied is symmetric; condensing is done below the diagonal.
+        // The copied entries are symmetric, but condensing works only below the diagonal.
         if s > 0 {
             mirror_up(&mut h, d);
         }
@@ -131,7 +131,7 @@ impl<'r> Condensed<'r> {
         })
     }
 
-    /// `(G̃, s)` with G̃ proved positive semidefinite; t as large as a few tries allow.
+    /// Returns `(G̃, s)` with G̃ proved positive semidefinite, and t as large as a few attempts allow.
     pub(super) fn lift(
         &self,
         ridge: &[f64],
@@ -147,7 +147,7 @@ impl<'r> Condensed<'r> {
                 return Some((g, scale.clone()));
             }
         }
-        // What is left of each diagonal entry above its ridge: the lift is in proportion to it.
+        // What each diagonal entry has above its ridge: the lift is proportional to it.
         let room: Vec<f64> = (0..d)
             .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
             .collect();
@@ -167,11 +167,11 @@ impl<'r> Condensed<'r> {
         }
         let mut tries: Vec<f64> = Vec::new();
         if worth {
-            // The estimate is from above: the more columns, the further.
+            // The estimate is from above, the further the more columns there are.
             let first = (d <= SPREAD).then_some(0.995);
             tries.extend(first.into_iter().chain([0.97, 0.9, 0.7]));
         }
-        // H - diag(λ) is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
+        // H - diag(λ) is positive semidefinite in exact arithmetic; a slightly smaller ridge leaves room for rounding.
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
         for share in tries {
             if limits.stop() {
@@ -179,7 +179,7 @@ impl<'r> Condensed<'r> {
             }
             let square = |i: usize| {
                 if share > 0.0 {
-                    // A column of zeros has nothing but its ridge: a trace of it makes the certificate's margin.
+                    // A column of zeros has nothing but its ridge, a trace of which is the margin of the certificate.
                     ridge[i] * (1.0 - 1e-6) + share * lifts[i]
                 } else {
                     ridge[i] * (1.0 + share)
@@ -195,7 +195,7 @@ impl<'r> Condensed<'r> {
         None
     }
 
-    /// G̃ for these scales.
+    /// Computes G̃ for these scales.
     fn scaled(&self, scale: &[f64], g: &mut Vec<f64>) {
         let d = scale.len();
         let reciprocals: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
@@ -208,9 +208,9 @@ impl<'r> Condensed<'r> {
     }
 }
 
-/// Takes `Zᵀ H_SF` off the last rows of H_FF, from row `first` on, below the diagonal.
+/// Subtracts `Zᵀ H_SF` from the last rows of H_FF, from row `first` on, below the diagonal.
 fn eliminate(rows: &mut [f64], first: usize, z: &[f64], cross: &[f64], d: usize) {
-    // One choice of the instruction set for all of it: rows are short.
+    // The instruction set is chosen once for all rows, as they are short.
     kernels::widest(
         #[inline(always)]
         || {

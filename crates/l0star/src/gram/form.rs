@@ -1,4 +1,4 @@
-//! [`Form`]: a quadratic over columns, some of which are always in.
+//! A quadratic over columns, some of which are always in ([`Form`]).
 
 /// `c0 - cᵀx + ½ xᵀHx` over columns of which the first `selectable` can be chosen and the others are always in.
 #[derive(Debug, Clone, Copy)]

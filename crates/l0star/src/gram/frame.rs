@@ -1,5 +1,6 @@
-//! A frame: the problem with some features in (condensed away), some out (dropped), its ridge lifted and its columns
-//! scaled, so that a node costs O(active · columns).
+//! A frame: the problem with some features in (condensed away) and some out (dropped), its ridge
+//! lifted and its columns scaled.
+//! A node then costs O(active · columns).
 //!
 //! With `M = H_SS`, `M Z = H_SF`, `M t = c_S`, minimising over x_S gives
 //!
@@ -13,9 +14,9 @@
 //! P = c0' - c̃ᵀx̃ + ½ x̃ᵀG̃x̃ + ½|x̃|²,   c̃_i = c'_i/s_i,   G̃_ij = H'_ij/s_i s_j - [i = j],   G̃ ⪰ 0.
 //! ```
 //!
-//! That is a *lift*: `s_i² = λ_i + t (H'_ii - λ_i)`, a larger ridge for the same P and so a tighter perspective bound, t as
-//! large as a Cholesky certificate, run on the very array that evaluates nodes, allows. In proportion to the diagonal the
-//! lift does not depend on the units of the columns.
+//! That is a *lift*: `s_i² = λ_i + t (H'_ii - λ_i)`, a larger ridge for the same P and so a tighter perspective bound.
+//! t is as large as a Cholesky certificate allows, run on the very array that evaluates nodes. As the lift is
+//! proportional to the diagonal, it does not depend on the units of the columns.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,9 +34,9 @@ use crate::relaxation::model::{Model, Sets};
 pub(crate) struct Frame {
     /// Root index of each column.
     pub columns: Vec<u32>,
-    /// Root indices that are in, the always-in ones included.
+    /// Root indices of the included columns, the always-in ones among them.
     pub inside: Vec<u32>,
-    /// How many of the columns may be non-zero.
+    /// Maximum number of columns that may be non-zero.
     pub budget: usize,
     pub g: Arc<Vec<f64>>,
     pub c: Vec<f64>,
@@ -46,15 +47,15 @@ pub(crate) struct Frame {
     pub steepest: f64,
     /// `max |G̃|`.
     pub largest: f64,
-    /// A bound of `|P - P̂|` for every improving x of the frame.
+    /// Bound on `|P - P̂|` for every improving x of the frame.
     pub error: f64,
     condensing: Condensing,
-    /// The largest eigenvalue of G̃, roughly, once it was asked for; steps only.
+    /// Approximate largest eigenvalue of G̃, computed on first use; for steps only.
     lipschitz: OnceLock<f64>,
     charge: Option<Charge>,
 }
 
-/// What the error of condensing depends on, besides the budget and the reference.
+/// Terms of the error of condensing, apart from the budget and the reference.
 #[derive(Debug, Clone, Copy)]
 struct Condensing {
     /// `max w/s`.
@@ -62,7 +63,7 @@ struct Condensing {
     tau: f64,
 }
 
-/// Bytes that are counted as long as this lives.
+/// Bytes that are counted in a total as long as this value lives.
 #[derive(Debug)]
 struct Charge {
     total: Arc<AtomicU64>,
@@ -85,7 +86,7 @@ impl Frame {
         &self.g[i * d..(i + 1) * d]
     }
 
-    /// To be shared by nodes; its bytes are in `total` until the last of them is gone.
+    /// Makes the frame shareable by nodes; its bytes count in `total` until the last of them drops it.
     pub(crate) fn share(mut self, total: &Arc<AtomicU64>) -> Arc<Self> {
         let small = self.columns.len() * 20 + self.inside.len() * 4;
         let bytes = (size_of::<Self>() + self.g.len() * 8 + small) as u64;
@@ -95,8 +96,8 @@ impl Frame {
         Arc::new(self)
     }
 
-    /// Condenses `inside`, keeps `columns`, lifts. `None` when rounding defeats it (the caller keeps its old frame), and
-    /// at a limit.
+    /// Condenses `inside`, keeps `columns`, and lifts the ridge. Returns `None` when rounding defeats it (the caller
+    /// keeps its old frame), and at a limit.
     ///
     /// `reference`: bounds are wanted for x with `P(x) ≤ reference`. The error is that of condensing alone: the caller
     /// adds [`Root::error`].
@@ -148,7 +149,7 @@ impl Frame {
         Some(frame)
     }
 
-    /// The frame of these columns, with this lift, for another budget and another reference.
+    /// Returns the frame of these columns, with this lift, for another budget and another reference.
     pub(crate) fn with_budget(&self, root: &Root, budget: usize, reference: f64) -> Self {
         let mut frame = Self {
             columns: self.columns.clone(),
@@ -167,7 +168,7 @@ impl Frame {
         frame
     }
 
-    /// `E = γ (√2c0 + τ + Σ w_i|x_i|)²`, `Σ w_i|x_i| ≤ max(w/s) √m Y`; see [`Condensed`].
+    /// Returns `E = γ (√2c0 + τ + Σ w_i|x_i|)²`, `Σ w_i|x_i| ≤ max(w/s) √m Y`; see [`Condensed`].
     fn condensing_error(&self, root: &Root, reference: f64) -> f64 {
         let Condensing { steepest, tau } = self.condensing;
         let spread = steepest * (self.budget as f64).sqrt() * root.reach(reference);
@@ -176,7 +177,7 @@ impl Frame {
     }
 }
 
-/// f along a direction, from the point at hand: `value + a slope + ½a² curve`.
+/// f along a direction from the current point: `value + a slope + ½a² curve`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Parabola {
     value: f64,
@@ -188,14 +189,14 @@ struct Parabola {
 #[derive(Debug, Clone)]
 pub(crate) struct FrameModel {
     frame: Arc<Frame>,
-    /// Bounds are claimed up to this only.
+    /// Bounds are claimed only up to this.
     ceiling: f64,
     kept: f64,
-    /// A bound of the error of D at the point kept.
+    /// Bound on the error of D at the point kept.
     error: f64,
-    /// What another selection of atoms can add to it.
+    /// Bound on what another selection of atoms adds to the error.
     selection_error: f64,
-    /// The bound ε of the error of every entry of u at the point kept.
+    /// Bound ε on the error of every entry of u at the point kept.
     slope_error: f64,
     line: Parabola,
     smooth: f64,
@@ -215,22 +216,22 @@ impl FrameModel {
         }
     }
 
-    /// A bound of the error of D at the point kept, that of the frame included.
+    /// Returns the bound on the error of D at the point kept, that of the frame included.
     pub(crate) fn kept_error(&self) -> f64 {
         self.error + self.frame.error
     }
 
-    /// The bound ε of the error of every entry of u at the point kept.
+    /// Bound ε on the error of every entry of u at the point kept.
     pub(crate) fn slope_error(&self) -> f64 {
         self.slope_error
     }
 
-    /// What another selection of atoms than that of D can add to the error.
+    /// Returns a bound on what a selection of atoms other than that of D adds to the error.
     pub(crate) fn selection_error(&self) -> f64 {
         self.selection_error
     }
 
-    /// The bound of a child whose D is higher than that of the point kept by `rise`.
+    /// Returns the bound of a child whose D is higher than that of the point kept by `rise`.
     pub(crate) fn child(&self, rise: f64) -> Certified {
         let error = self.kept_error() + self.selection_error;
         Certified::from_frame(self.kept + rise, self.ceiling, error)
@@ -242,7 +243,7 @@ impl Model for FrameModel {
         self.frame.size()
     }
 
-    /// `u = c - Gx`, `f + uᵀx = c0 - ½ xᵀ(c - u)`.
+    /// Computes `u = c - Gx`, `f + uᵀx = c0 - ½ xᵀ(c - u)`.
     fn evaluate(&mut self, x: &[f64], support: &[usize], _: &Sets, u: &mut [f64]) -> (f64, f64) {
         let frame = &*self.frame;
         u.copy_from_slice(&frame.c);
@@ -269,7 +270,7 @@ impl Model for FrameModel {
         }
     }
 
-    /// `u + Gx = c`: the new point does not depend on x except through the piece.
+    /// Computes `u + Gx = c`: the new point depends on x only through the piece.
     fn right_side(&mut self, _u: &[f64], set: &[usize], out: &mut Vec<f64>) {
         out.extend(set.iter().map(|j| self.frame.c[*j]));
     }
@@ -298,7 +299,8 @@ impl Model for FrameModel {
         value + a * slope + 0.5 * a * a * curve
     }
 
-    /// The error of D: with `|û - u| ≤ ε = γ_{p+2}(max|c| + max|G| |x|₁)`, p the non-zeros of x, and the selection fixed,
+    /// Keeps the point evaluated last, and bounds the error of D.
+    /// With `|û - u| ≤ ε = γ_{p+2}(max|c| + max|G| |x|₁)`, p the non-zeros of x, and the selection fixed, the error is
     /// `ε(½|x|₁ + U₁) + (s+m)ε² + γ(c0 + ½Σ|x||c-u| + ½U₂)`, `U₁ ≤ Σ_S|u| + √(m·top)`, `U₂ = Σ_S u² + top`.
     fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64) {
         let frame = &*self.frame;
@@ -309,7 +311,7 @@ impl Model for FrameModel {
         }
         let slopes: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
         let inside: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
-        // A price is taken off an atom: two roundings more.
+        // A price is subtracted from an atom: two roundings more.
         let priced = if sets.costs.is_empty() { 0 } else { 2 };
         let terms = sets.inside.len() + sets.budget + priced;
         let steepest = frame.steepest + frame.largest * length;
@@ -342,7 +344,7 @@ impl Model for FrameModel {
     }
 }
 
-/// The largest eigenvalue by a few power iterations.
+/// Estimates the largest eigenvalue by a few power iterations.
 fn largest_eigenvalue(g: &[f64], d: usize) -> f64 {
     let mut v = vec![1.0; d];
     let mut w = vec![0.0; d];

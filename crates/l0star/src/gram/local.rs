@@ -1,4 +1,4 @@
-//! A support with everything that exchanges of one feature need, kept up to date.
+//! A support with all that exchanges of one feature need, kept up to date.
 //!
 //! For a support S let `K = H_SS⁻¹`, `x = K c_S`, `V = K H_S,:`, `u = c - H_:,S x` and `d_j = H_jj - H_jS K H_Sj`. Then
 //!
@@ -8,9 +8,9 @@
 //! swap p → j:  it falls by (u_j + x_p V_pj/K_pp)² / 2(d_j + V_pj²/K_pp) - x_p²/2K_pp
 //! ```
 //!
-//! so that all |S| d exchanges cost O(|S| d), and so does making one of them: with `e = (H_j,: - Σ_r H_j,s_r V_r)/d_j` an
-//! addition is `V_r -= V_rj e`, `u -= u_j e`, `d -= d_j e²`, and a removal `V_r -= (K_rp/K_pp) V_p`, `u += (x_p/K_pp) V_p`,
-//! `d += V_p²/K_pp`.
+//! All |S| d exchanges therefore cost O(|S| d), and so does making one of them. With
+//! `e = (H_j,: - Σ_r H_j,s_r V_r)/d_j` an addition is `V_r -= V_rj e`, `u -= u_j e`, `d -= d_j e²`, and a removal
+//! `V_r -= (K_rp/K_pp) V_p`, `u += (x_p/K_pp) V_p`, `d += V_p²/K_pp`.
 
 #[cfg(test)]
 mod tests;
@@ -22,18 +22,18 @@ use pulp::Arch;
 use super::quadratic::Quadratic;
 use crate::linalg::kernels;
 
-/// What is left of a column in the span of others is rounding below this share of it.
+/// Share of its diagonal entry below which the remainder of a column is rounding: it lies in the span of others.
 const SPANNED: f64 = 1e-10;
-/// Columns that are looked at together.
+/// Number of columns that are examined together.
 const CHUNK: usize = 64;
 
-/// An index that is in every support (true), or in none.
+/// An index that must be in every support (true), or in none.
 pub(crate) type Pinned = Option<(usize, bool)>;
 
-/// A support in the making.
+/// A support that changes by additions and removals.
 #[derive(Clone)]
 pub(crate) struct Local {
-    /// Indices that are in; the first `fixed` are always, and are not chosen, those before `first` stay.
+    /// Indices that are in. The first `fixed` are always in and not chosen; those before `first` cannot be removed.
     members: Vec<usize>,
     fixed: usize,
     first: usize,
@@ -45,16 +45,16 @@ pub(crate) struct Local {
     d: Vec<f64>,
     /// Indices that cannot be added.
     closed: Vec<bool>,
-    /// How far the quadratic is below c0, twice.
+    /// Twice the distance of the quadratic below c0.
     pub gain: f64,
-    /// Vectors that are not in use.
+    /// Unused vectors, for reuse.
     spare: Vec<Vec<f64>>,
     /// Multiplications so far.
     pub work: u64,
 }
 
 impl Local {
-    /// With the columns that are always in.
+    /// Creates the support of the always-in columns.
     pub(crate) fn new(quadratic: &mut Quadratic) -> Self {
         let size = quadratic.size();
         let mut local = Self {
@@ -79,7 +79,7 @@ impl Local {
         local
     }
 
-    /// With the columns that are always in; a pinned index is chosen first, and stays, or stays out.
+    /// Creates the support of the always-in columns; a pinned index is chosen first and stays, or stays out.
     pub(crate) fn pinned(quadratic: &mut Quadratic, pinned: Pinned) -> Self {
         let mut local = Self::new(quadratic);
         match pinned {
@@ -90,7 +90,7 @@ impl Local {
         local
     }
 
-    /// Takes over the state of another.
+    /// Copies the state of another support.
     pub(crate) fn reset_to(&mut self, other: &Self) {
         let Self { v, spare, .. } = self;
         spare.append(v);
@@ -110,33 +110,33 @@ impl Local {
         self.work += (3 + self.v.len() as u64) * self.u.len() as u64;
     }
 
-    /// Indices that were chosen, in the order in which they came.
+    /// Returns the chosen indices, in the order of their addition.
     pub(crate) fn chosen(&self) -> &[usize] {
         &self.members[self.fixed..]
     }
 
-    /// The places of the members that can be removed.
+    /// Returns the places of the members that can be removed.
     pub(crate) fn places(&self) -> Range<usize> {
         self.first..self.members.len()
     }
 
-    /// The member at a place.
+    /// Returns the member at a place.
     pub(crate) fn at(&self, place: usize) -> usize {
         self.members[place]
     }
 
-    /// How many indices were chosen.
+    /// Returns the number of chosen indices.
     pub(crate) fn size(&self) -> usize {
         self.members.len() - self.fixed
     }
 
-    /// What adding an index would gain; `None` where it cannot be added.
+    /// Returns what adding an index would gain; `None` where it cannot be added.
     pub(crate) fn gain_of(&self, j: usize, quadratic: &Quadratic) -> Option<f64> {
         let is_open = !self.closed[j] && self.d[j] > SPANNED * quadratic.diagonal[j];
         is_open.then(|| self.u[j] * self.u[j] / self.d[j])
     }
 
-    /// False when nothing is left of the column beside those that are in.
+    /// Adds an index; returns false when the members leave nothing of its column.
     pub(crate) fn add(&mut self, j: usize, quadratic: &mut Quadratic) -> bool {
         let room = self.d[j];
         if self.closed[j] || room <= SPANNED * quadratic.diagonal[j] {
@@ -189,7 +189,7 @@ impl Local {
         true
     }
 
-    /// Takes a member out, by its place.
+    /// Removes a member, by its place.
     pub(crate) fn remove(&mut self, p: usize) {
         let pivot = 1.0 / self.inverse[p][p];
         let x = self.x.remove(p);
@@ -224,12 +224,13 @@ impl Local {
         self.spare.push(gone);
     }
 
-    /// What removing a member costs, by its place.
+    /// Returns what removing a member costs, by its place.
     pub(crate) fn cost(&self, p: usize) -> f64 {
         self.x[p] * self.x[p] / self.inverse[p][p]
     }
 
-    /// The exchange that gains most, if one gains more than `least`: the place of the member, and the index that replaces it.
+    /// Returns the exchange that gains most, if it gains more than `least`: the place of the member,
+    /// and the index that replaces it.
     pub(crate) fn best_swap(
         &mut self,
         quadratic: &Quadratic,
@@ -244,8 +245,8 @@ impl Local {
         best.1
     }
 
-    /// The best exchange of a member, by its place, if it gains more than `least`: what it gains, and the index that replaces
-    /// the member.
+    /// Returns the best exchange of a member, given by its place, if it gains more than `least`: the gain, and the
+    /// index that replaces the member.
     pub(crate) fn best_for(
         &mut self,
         p: usize,
@@ -285,7 +286,7 @@ impl Local {
     }
 }
 
-/// The first chunk from `first` on in which `(u + back v)² > to_beat (d + pivot v²)` somewhere.
+/// Returns the start of the first chunk from `first` on in which `(u + back v)² > to_beat (d + pivot v²)` somewhere.
 fn next_above(
     u: &[f64],
     d: &[f64],

@@ -1,11 +1,11 @@
-//! Huber at the root: rows that are proved quadratic are in a lifted Gram matrix, the others stay as they are.
+//! Huber's loss at the root: rows that are proved quadratic are in a lifted Gram matrix, the others stay explicit.
 //!
 //! ```text
 //! f(x) = c0 - cᵀx + ½ xᵀGx + Σ_{i∈U} p_i h(a_iᵀx + o_i - b_i)
 //! ```
 //!
 //! exceeds the true P only where a row of the Gram part leaves ±δ, which no improving x does. The rows of U are
-//! linearised one by one, so its bound also has room for them: `P(x) ≥ D + p_i ½(δ - |α_i|)²` for every x whose residual i
+//! linearised one by one, which leaves room in the bound: `P(x) ≥ D + p_i ½(δ - |α_i|)²` for every x whose residual i
 //! is beyond δ. If that is at least the incumbent, row i is quadratic too.
 
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
 use crate::relaxation::model::{Model, Sets};
 
-/// A frame over the certified rows, with the other rows beside it.
+/// A frame over the certified rows, together with the other rows.
 pub(crate) struct MixedModel<'p> {
     problem: &'p Problem,
     gram: FrameModel,
     frame: Arc<Frame>,
     /// The rows that stay explicit.
     pub rows: Vec<usize>,
-    /// Their entries, scaled, column after column of the frame.
+    /// Scaled entries of these rows, column after column of the frame.
     entries: Vec<f64>,
     /// `max_j |ã_ij|` and `|b_i| + |o_i|` of each.
     sizes: Vec<(f64, f64)>,
@@ -40,7 +40,7 @@ pub(crate) struct MixedModel<'p> {
     own: Vec<f64>,
     smooth: f64,
     terms: MixedTerms,
-    /// Bounds are claimed up to this only.
+    /// Bounds are claimed only up to this.
     ceiling: f64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct MixedModel<'p> {
 struct MixedTerms {
     dual: f64,
     error: f64,
-    /// What another selection of atoms can add to the error.
+    /// Bound on what another selection of atoms adds to the error.
     selection: f64,
     /// |α_i| of the explicit rows, rounded up.
     slopes: Vec<f64>,
@@ -104,7 +104,7 @@ impl<'p> MixedModel<'p> {
         }
     }
 
-    /// The explicit rows that the point kept proves to be quadratic for every x with `P(x) < reference`.
+    /// Returns the explicit rows that the point kept proves to be quadratic for every x with `P(x) < reference`.
     pub(crate) fn certified_rows(&mut self, sets: &Sets, reference: f64) -> Vec<usize> {
         let bound = self.certify(sets).value();
         if self.terms.slopes.len() != self.rows.len() {
@@ -119,14 +119,14 @@ impl<'p> MixedModel<'p> {
         proved.map(|(_, i)| *i).collect()
     }
 
-    /// The bound of a child whose D is higher than that of the point kept by `rise`.
+    /// Returns the bound of a child whose D is higher than that of the point kept by `rise`.
     pub(crate) fn child(&self, rise: f64) -> Certified {
         let error = self.gram.kept_error() + self.gram.selection_error() + self.terms.error;
         let error = (error + self.terms.selection) * (1.0 + 1e-3);
         Certified::from_frame(self.terms.dual + rise, self.ceiling, error)
     }
 
-    /// What the explicit rows add to the trace of the Hessian at most.
+    /// Returns an upper bound on what the explicit rows add to the trace of the Hessian.
     fn trace(&self) -> f64 {
         let count = self.rows.len();
         let columns = self.entries.chunks_exact(count.max(1));
@@ -184,7 +184,7 @@ impl Model for MixedModel<'_> {
         }
     }
 
-    /// `c - Ãᵀβ + Ãᵀ diag(p h'')(z - o)` on the set.
+    /// Computes `c - Ãᵀβ + Ãᵀ diag(p h'')(z - o)` on the set.
     fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
         self.gram.right_side(u, set, out);
         for r in 0..self.rows.len() {
@@ -196,7 +196,7 @@ impl Model for MixedModel<'_> {
     }
 
     fn set_direction(&mut self, u: &[f64], direction: &[(usize, f64)]) {
-        // The Gram part needs its own gradient: u without what the rows took off.
+        // The Gram part needs its own gradient: u without what the rows subtracted.
         let mut own = std::mem::take(&mut self.own);
         own.clear();
         own.extend_from_slice(u);
@@ -217,15 +217,17 @@ impl Model for MixedModel<'_> {
         self.gram.along(a) + self.problem.loss.total(&self.p, &self.moved, &self.b)
     }
 
-    /// The error of the Gram part, and of the rows: with `|ẑ_i - z_i| ≤ e_i`, the values move by `p(|α|e + e²/2)`, every
-    /// u_j by `Σ p max|ã_i| (e + γ|α|)`; both enter D with `|x|₁ + U₁`.
+    /// Keeps the point evaluated last, and bounds the error of the Gram part and of the rows.
+    ///
+    /// With `|ẑ_i - z_i| ≤ e_i`, the values move by `p(|α|e + e²/2)` and every u_j by `Σ p max|ã_i| (e + γ|α|)`;
+    /// both enter D with `|x|₁ + U₁`.
     fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64) {
         self.gram.keep(x, support, u, sets, dual, top);
         let length: f64 = support.iter().map(|j| x[*j].abs()).sum();
         let count = self.rows.len();
         let (per_entry, per_row) = (gamma(support.len() + 6), gamma(count + 8));
         let steepest = kernels::largest(u);
-        // `slope` bounds the error of every u_j; taking the rows' part off u rounds once more.
+        // `slope` bounds the error of every u_j; subtracting the rows' part from u rounds once more.
         let (mut value, mut slope, mut pulls) = (0.0, gamma(3) * steepest, 0.0);
         self.terms.slopes.clear();
         for r in 0..count {

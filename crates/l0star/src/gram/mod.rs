@@ -1,13 +1,13 @@
-//! The engine for quadratic problems: everything that a node needs is in a small Gram matrix.
+//! The engine for quadratic problems: all that a node needs is in a small Gram matrix.
 //!
 //! | module | its one job |
 //! |---|---|
 //! | [`product`] | `Aᵀ diag(p) A` by blocks, dense or sparse, on one thread or many |
-//! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
-//! | [`condensed`] | the quadratic without the columns that are in, and the lift of its ridge |
-//! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
+//! | [`root`] | H, c, c0 of the whole problem, and bounds on their rounding errors |
+//! | [`condensed`] | the quadratic without the included columns, and the lift of its ridge |
+//! | [`frame`] | a subproblem with its included columns condensed, its ridge lifted, its columns scaled to ridge 1 |
 //! | [`boxed`] | nodes whose coefficients are bounded by proved boxes |
-//! | [`mixed`] | a frame with the other rows beside it |
+//! | [`mixed`] | a frame together with the other rows |
 //! | [`relaxation`] | the relaxation of nodes in frames |
 //! | [`slot`] | frames that relatives share, and that come back from checkpoints |
 //! | [`small`] | budgets of up to three features by enumeration |

@@ -1,13 +1,13 @@
-//! `Aᵀ diag(p) A` and `Aᵀ diag(p) b` over columns that are shifted and scaled on the way.
+//! The products `Aᵀ diag(p) A` and `Aᵀ diag(p) b` over columns that are shifted and scaled in the process.
 //!
-//! The matrix is cut into bands of rows, which are computed apart: by one thread or many, with a look at the limits in
-//! between. An entry is always the same sum in the same order, so the result does not depend on the number of threads.
-//! Who wants the matrix steps through its bands ([`BandDriver`]); those that were kept need not be made again.
+//! The matrix is cut into bands of rows, which are computed separately, on one thread or many, with a check of the
+//! limits in between. An entry is always the same sum in the same order, so the result does not depend on the number of
+//! threads. A [`BandDriver`] steps through the bands; those that were kept need not be computed again.
 //!
 //! | way | when | a band costs |
 //! |---|---|---|
-//! | [`Tiles`] | dense, or sparse with many entries | O(n · band · columns), on blocks of columns end to end |
-//! | [`Merge`] | sparse | the products that are not zero, then the shifts by rank-one terms |
+//! | [`Tiles`] | dense, or sparse with many entries | O(n · band · columns), on blocks of columns stored end to end |
+//! | [`Merge`] | sparse | the non-zero products, then the shifts by rank-one terms |
 
 mod bands;
 mod merge;
@@ -28,20 +28,20 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
 
-/// Columns of a block: few enough that threads find work, enough that packing and writing blocks out costs little beside
-/// multiplying them …
+/// Number of columns of a block. They are few enough that threads find work, and enough that packing and writing blocks
+/// out costs little compared with multiplying them …
 const BLOCK: usize = 192;
-/// … a matrix of so many is one block …
+/// … a matrix of up to this many columns is one block …
 const SMALL: usize = 320;
-/// … and with many rows a block is smaller, so that a limit is noticed after so many multiplications.
+/// … and with many rows a block is smaller, so that a limit is noticed after this many multiplications.
 const UNNOTICED: f64 = 2e9;
 const LEAST_BLOCK: usize = 64;
-/// Rows that are written out at a time.
+/// Number of rows that are written out at a time.
 const PART: usize = 2048;
-/// A product of two sparse entries costs about as much as this many of dense blocks.
+/// Cost of a product of two sparse entries, in products of dense blocks.
 const SPARSE_PRICE: f64 = 16.0;
-/// Rows that were kept are those of the matrix when they agree with the columns to this: far more than rounding, far less
-/// than anything else.
+/// Relative agreement with the columns at which kept rows count as those of the matrix: far more than
+/// rounding, far less than anything else.
 const AGREEMENT: f64 = 1e-7;
 
 /// Columns `(r_j - shift_j) scale_j` of the stored entries of a design, and the weights and the response of its rows.
@@ -55,7 +55,7 @@ pub(crate) struct Columns<'a> {
     pub b: &'a [f64],
 }
 
-/// What the columns add up to.
+/// The products of the columns.
 #[derive(Debug)]
 pub(crate) struct Products {
     /// `Aᵀ diag(p) A`, symmetric.
@@ -64,12 +64,12 @@ pub(crate) struct Products {
     pub c: Vec<f64>,
     /// `|pᵀa_j|`.
     pub means: Vec<f64>,
-    /// The diagonal that the rounding of entries is relative to: `|Δ_ij| ≤ γ √(size_i size_j)`.
+    /// Diagonal that the rounding of entries is relative to: `|Δ_ij| ≤ γ √(size_i size_j)`.
     pub sizes: Vec<f64>,
 }
 
 impl Columns<'_> {
-    /// `None` when a limit is reached before the end.
+    /// Computes the products; `None` when a limit is reached before the end.
     pub(crate) fn products(
         &self,
         limits: &Limits,
@@ -86,8 +86,8 @@ impl Columns<'_> {
         }
     }
 
-    /// `Aᵀ diag(p) B` for the columns B of another list of the same data, one row for each column of A; `None` at a limit, and for
-    /// sparse columns.
+    /// Computes `Aᵀ diag(p) B` for the columns B of another list of the same data, one row for each column of A.
+    /// Returns `None` at a limit, and for sparse columns.
     pub(crate) fn cross(&self, other: &Self, limits: &Limits) -> Option<Vec<f64>> {
         if self.design.is_sparse() {
             return None;
@@ -114,7 +114,7 @@ impl Columns<'_> {
         Some(products)
     }
 
-    /// All columns end to end, as they are multiplied.
+    /// Returns all columns end to end, as they are multiplied.
     pub(crate) fn written_out(&self) -> Vec<f64> {
         let mut values = Vec::new();
         let rows = 0..self.design.rows();
@@ -122,7 +122,7 @@ impl Columns<'_> {
         all.to_vec()
     }
 
-    /// Whether rows that were kept are those of this matrix, as far as can be seen in one direction r:
+    /// Whether kept rows are those of this matrix, as far as one direction r shows:
     /// `Σ_{j ≤ i} G_ij r_j = a_iᵀ diag(p) Σ_{j ≤ i} r_j a_j`.
     fn agrees(&self, known: &Triangle) -> bool {
         let mut probe = Probe::new(self);
@@ -150,7 +150,7 @@ impl Columns<'_> {
         true
     }
 
-    /// Whether sparse products are fewer, by their price, than dense ones.
+    /// Whether sparse products cost less than dense ones.
     fn is_thin(&self) -> bool {
         if !self.design.is_sparse() {
             return false;
@@ -166,12 +166,13 @@ impl Columns<'_> {
         SPARSE_PRICE * products <= self.design.rows() as f64 * d * d
     }
 
-    /// Shift and scale of the column at an index.
+    /// Returns shift and scale of the column at an index.
     fn shift(&self, index: usize) -> (f64, f64) {
         self.shifts.get(index).copied().unwrap_or((0.0, 1.0))
     }
 
-    /// Some rows of `count` columns from `first` on, end to end: as they are stored, if that is possible, else written out.
+    /// Returns some rows of `count` columns from `first` on, end to end: as they are stored
+    /// where possible, else written out.
     fn block<'b>(
         &'b self,
         first: usize,
@@ -193,7 +194,7 @@ impl Columns<'_> {
         buffer
     }
 
-    /// All columns end to end, if they are stored like that.
+    /// Returns all columns end to end, if they are stored like that.
     fn stored(&self) -> Option<&[f64]> {
         let (n, d) = (self.design.rows(), self.columns.len());
         let in_order = || self.columns.iter().copied().eq(0..d);
@@ -201,7 +202,8 @@ impl Columns<'_> {
         in_order().then(|| &values[..n * d])
     }
 
-    /// The rows in parts that are multiplied one after the other: all at once where nothing has to be written out.
+    /// Returns the rows in parts that are multiplied one after the other, or all at once where
+    /// nothing has to be written out.
     fn parts(&self, is_stored: bool) -> impl Iterator<Item = Range<usize>> + use<> {
         let n = self.design.rows();
         let count = if is_stored { 1 } else { n.div_ceil(PART) };
@@ -211,7 +213,8 @@ impl Columns<'_> {
             .map(move |start| start..(start + size).min(n))
     }
 
-    /// Columns of a band: all alike. They do not depend on the number of threads.
+    /// Returns the number of columns of a band, which is the same for all bands and does not
+    /// depend on the number of threads.
     fn band(&self) -> usize {
         let d = self.columns.len();
         let most = if d <= SMALL { SMALL } else { BLOCK };
@@ -220,7 +223,8 @@ impl Columns<'_> {
     }
 }
 
-/// Columns times weights, but for a factor: weights that are all alike wait until the end, so that no copy is needed.
+/// Multiplies columns by weights, and returns the factor that is left. Equal weights are applied at the
+/// end, so that no copy is needed.
 fn weigh<'b>(
     columns: &'b [f64],
     p: &[f64],

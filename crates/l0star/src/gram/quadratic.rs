@@ -1,4 +1,4 @@
-//! The quadratic that supports are compared in, a row of H at a time.
+//! The quadratic in which supports are compared, one row of H at a time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use super::root::Root;
 use crate::problem::Problem;
 use crate::restricted::Fit;
 
-/// Rows that are kept take at most so many numbers.
+/// Maximum number of floats in the rows that are kept.
 const KEPT: usize = 1 << 24;
 
 /// `c0 - cᵀx + ½ xᵀHx` over columns of which the first `selectable` can be chosen and the others are always in.
 pub(crate) struct Quadratic<'p> {
-    /// The column of the data at each index.
+    /// Column of the data at each index.
     pub columns: Vec<usize>,
     pub selectable: usize,
     pub c: Vec<f64>,
@@ -25,12 +25,12 @@ pub(crate) struct Quadratic<'p> {
     pub work: u64,
 }
 
-/// Where rows come from.
+/// The source of the rows of H.
 enum Rows<'p> {
-    /// They are all there.
+    /// All rows are in memory.
     Whole(Arc<Root>),
     Form(&'p [f64]),
-    /// They are made when they are wanted, and kept while there is room: `H = Aᵀ diag(w) A + diag(λ)`.
+    /// Rows are computed when they are needed, and kept while there is room: `H = Aᵀ diag(w) A + diag(λ)`.
     Made {
         problem: &'p Problem,
         weights: Vec<f64>,
@@ -40,7 +40,7 @@ enum Rows<'p> {
 }
 
 impl<'p> Quadratic<'p> {
-    /// That of a Gram matrix.
+    /// Returns the quadratic of a Gram matrix.
     pub(crate) fn whole(root: &Arc<Root>) -> Self {
         Self {
             columns: root.columns.clone(),
@@ -53,7 +53,7 @@ impl<'p> Quadratic<'p> {
         }
     }
 
-    /// That of a form.
+    /// Returns the quadratic of a form.
     pub(crate) fn of_form(form: Form<'p>) -> Self {
         let size = form.c.len();
         Self {
@@ -67,7 +67,7 @@ impl<'p> Quadratic<'p> {
         }
     }
 
-    /// That of a problem with the quadratic loss, without a Gram matrix.
+    /// Returns the quadratic of a problem with the quadratic loss, without a Gram matrix.
     pub(crate) fn of_problem(problem: &'p Problem) -> Self {
         let mut r: Vec<f64> = problem
             .p
@@ -83,8 +83,11 @@ impl<'p> Quadratic<'p> {
         Self::of_rows(problem, problem.p.clone(), &r, c0)
     }
 
-    /// The model of P at a minimiser over its support: up to a constant and third order in `y - x`, P is `½ yᵀHy - cᵀy` with the
-    /// curvatures w of the rows (those of a diagonal above the Hessian, where rows are coupled) and `c = Hx - ∇P(x)`. `beta`: the weighted slopes of the loss at x.
+    /// Returns the quadratic model of P at a minimiser over its support.
+    ///
+    /// Up to a constant and third order in `y - x`, P is `½ yᵀHy - cᵀy` with the curvatures w of the rows
+    /// (those of a diagonal above the Hessian, where rows are coupled) and `c = Hx - ∇P(x)`. `beta` is the
+    /// weighted slopes of the loss at x.
     pub(crate) fn model_at(problem: &'p Problem, fit: &Fit, beta: &[f64]) -> Self {
         let mut z = vec![0.0; problem.rows()];
         problem.predict_into(&fit.x, &mut z);
@@ -98,8 +101,8 @@ impl<'p> Quadratic<'p> {
         Self::of_rows(problem, weights, &r, fit.objective)
     }
 
-    /// With `H = Aᵀ diag(w) A + diag(λ)` and `c = Aᵀr`, over all columns of a problem that are not excluded. The intercept is
-    /// one of those that are always in.
+    /// Returns the quadratic with `H = Aᵀ diag(w) A + diag(λ)` and `c = Aᵀr`, over all columns of a problem that are
+    /// not excluded. The intercept is one of the always-in columns.
     fn of_rows(problem: &'p Problem, weights: Vec<f64>, r: &[f64], c0: f64) -> Self {
         let selectable = problem.selectable.len();
         let mut columns = problem.selectable.clone();
@@ -133,7 +136,7 @@ impl<'p> Quadratic<'p> {
         self.columns.len()
     }
 
-    /// The entries of H among a few indices, row by row.
+    /// Returns the entries of H among a few indices, row by row.
     pub(crate) fn square(&mut self, places: &[usize]) -> Vec<f64> {
         let (size, count) = (self.size(), places.len());
         let mut out = vec![0.0; count * count];
@@ -165,7 +168,7 @@ impl<'p> Quadratic<'p> {
         out
     }
 
-    /// Writes row `i` of H out.
+    /// Writes row `i` of H to `out`.
     pub(crate) fn row_into(&mut self, i: usize, out: &mut [f64]) {
         let size = self.size();
         match &mut self.rows {

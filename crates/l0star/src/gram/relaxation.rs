@@ -1,5 +1,6 @@
-//! The relaxation of nodes in Gram form: quadratic problems, and Huber problems most of whose rows are proved to stay in
-//! their quadratic part.
+//! The relaxation of nodes in Gram form.
+//!
+//! It serves quadratic problems, and Huber problems most of whose rows are proved to stay in their quadratic part.
 //!
 //! A node is solved by Newton's method in a [`Frame`]. When fixing has removed enough columns, the node gets a smaller frame
 //! with a larger lift, which its subtree inherits.
@@ -25,7 +26,7 @@ use crate::relaxation::{Task, gather};
 use crate::settings::Mechanisms;
 use crate::tuning::frames::{REFRAME, SMALL};
 
-/// The place of a column that is not in the frame.
+/// Place of a column that is not in the frame.
 const NOWHERE: u32 = u32::MAX;
 
 /// The quadratic over the certified rows of a Huber problem, and the rows that stay explicit.
@@ -45,30 +46,30 @@ pub(crate) struct GramRelaxation<'p> {
     pub(crate) explicit: Option<Arc<Explicit>>,
     /// The frame of all columns.
     pub(crate) whole: Option<Arc<FrameSlot>>,
-    /// A bound of the error of the root's floats.
+    /// Bound on the error of the root's floats.
     pub(crate) root_error: f64,
-    /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
+    /// Bounds are claimed only up to this (the incumbent at the time of a Huber certificate).
     pub(crate) ceiling: f64,
-    /// The most features that a model better than the first incumbent can have.
+    /// Maximum number of features of a model better than the first incumbent.
     pub(crate) most: usize,
     pub(crate) newton: Newton,
     pub(crate) factor: Cholesky,
-    /// Bytes of all frames that are alive.
+    /// Number of bytes of all live frames.
     pub(crate) frames: Arc<AtomicU64>,
     last_candidate: Vec<usize>,
     current: Option<Current<'p>>,
-    /// How often the node at hand was re-framed.
+    /// Number of times that the current node was re-framed.
     reframed: usize,
-    /// Nodes that this thread has looked at.
+    /// Number of nodes that this thread has expanded.
     expanded: u64,
 }
 
-/// The frame at hand.
+/// The current frame, with the node solved in it.
 struct Current<'p> {
     slot: Arc<FrameSlot>,
     frame: Arc<Frame>,
     model: NodeModel<'p>,
-    /// The place of each column of the problem in the frame.
+    /// Place of each column of the problem in the frame.
     places: Vec<u32>,
     /// The node solved last, by places.
     sets: Sets,
@@ -80,10 +81,10 @@ impl Current<'_> {
         (place != NOWHERE).then_some(place as usize)
     }
 
-    /// Makes `sets` those of a node, in the room that the last node took.
+    /// Sets `sets` to those of a node, in the memory of the last node.
     fn set_node(&mut self, problem: &Problem, node: &Subproblem) {
         let mut sets = std::mem::take(&mut self.sets);
-        // What is in and has no place is condensed.
+        // Included columns without a place are condensed.
         refill(&mut sets.inside, node.included, |j| self.place(j));
         refill(&mut sets.free, node.free, |j| self.place(j));
         sets.budget = node.budget;
@@ -100,14 +101,14 @@ impl Current<'_> {
     }
 }
 
-/// Fills `places` with those that columns have.
+/// Fills `places` with the places of columns that have one.
 fn refill(places: &mut Vec<usize>, columns: &[usize], place: impl Fn(usize) -> Option<usize>) {
     places.clear();
     places.reserve(columns.len());
     places.extend(columns.iter().filter_map(|j| place(*j)));
 }
 
-/// The model of a node: its frame alone, or with explicit rows beside it.
+/// The model of a node: its frame alone, or its frame with explicit rows.
 pub(crate) enum NodeModel<'p> {
     Pure(FrameModel),
     Mixed(Box<MixedModel<'p>>),
@@ -121,7 +122,7 @@ impl NodeModel<'_> {
         }
     }
 
-    /// The bound of a child whose D is higher by `rise`.
+    /// Returns the bound of a child whose D is higher by `rise`.
     fn child(&self, rise: f64) -> Certified {
         match self {
             Self::Pure(model) => model.child(rise),
@@ -131,7 +132,7 @@ impl NodeModel<'_> {
 }
 
 impl<'p> GramRelaxation<'p> {
-    /// For the quadratic of a problem; no frame is built yet.
+    /// Creates the relaxation for the quadratic of a problem; no frame is built yet.
     pub(crate) fn new(problem: &'p Problem, mechanisms: Mechanisms, root: Arc<Root>) -> Self {
         Self {
             problem,
@@ -152,7 +153,7 @@ impl<'p> GramRelaxation<'p> {
         }
     }
 
-    /// How frames are lifted whose gains are not known.
+    /// Returns how frames are lifted when the gains are not known.
     pub(crate) fn spread(&self) -> &'static Spread {
         if self.mechanisms.lifting {
             &Spread::Evenly
@@ -161,28 +162,28 @@ impl<'p> GramRelaxation<'p> {
         }
     }
 
-    /// The quadratic that frames are built from.
+    /// Returns the quadratic from which frames are built.
     pub(crate) fn frame_root(&self) -> &Root {
         let explicit = self.explicit.as_ref();
         explicit.map_or(&*self.root, |explicit| &explicit.root)
     }
 
-    /// A feature that every model has to have, or to lack, by root index.
+    /// Returns a feature that every model must have, or must lack, by root index.
     pub(crate) fn pinned(&self, decision: Option<Decision>) -> Pinned {
         let Decision { feature, inside } = decision?;
         self.root.index(feature).map(|i| (i, inside))
     }
 
-    /// The frame at hand.
+    /// Returns the current frame.
     pub(crate) fn frame(&self) -> Option<&Frame> {
         self.current.as_ref().map(|current| &*current.frame)
     }
 
-    /// Changes over to a frame; x is that of the old one.
+    /// Switches to a frame; x is still that of the old one.
     pub(crate) fn enter(&mut self, slot: &Arc<FrameSlot>, frame: Arc<Frame>) {
         let same = |current: &Current| Arc::ptr_eq(&current.frame, &frame);
         let places = match self.current.take() {
-            // The point that was kept is not one of the node to come.
+            // The point kept there does not belong to the next node.
             Some(current) if same(&current) => current.places,
             Some(Current { mut places, .. }) => {
                 places.fill(NOWHERE);
@@ -216,7 +217,7 @@ impl<'p> GramRelaxation<'p> {
         places
     }
 
-    /// Solves a node from x, to a goal of its own.
+    /// Solves a node from x, to the given goal.
     pub(crate) fn run(&mut self, node: &Subproblem, goal: &Goal, limits: &Limits) -> Certified {
         let Some(current) = &mut self.current else {
             return Certified::TRIVIAL;
@@ -229,7 +230,7 @@ impl<'p> GramRelaxation<'p> {
         bound
     }
 
-    /// The explicit rows that the node solved last proves to be quadratic for every model below `reference`.
+    /// Returns the explicit rows that the node solved last proves to be quadratic for every model below `reference`.
     pub(crate) fn certified_rows(&mut self, reference: f64) -> Vec<usize> {
         match &mut self.current {
             Some(Current {
@@ -241,7 +242,7 @@ impl<'p> GramRelaxation<'p> {
         }
     }
 
-    /// The relaxed model: (column, coefficient).
+    /// Returns the relaxed model: (column, coefficient).
     pub(crate) fn model(&self) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         let current = self.current.iter();
         current.flat_map(|current| {
@@ -252,7 +253,7 @@ impl<'p> GramRelaxation<'p> {
         })
     }
 
-    /// Goes to a point, zero outside the node: (column, coefficient).
+    /// Moves to a point, zero outside the node: (column, coefficient).
     pub(crate) fn go_to(
         &mut self,
         node: &Subproblem,
@@ -274,7 +275,8 @@ impl<'p> GramRelaxation<'p> {
         }
     }
 
-    /// A smaller frame with a larger lift for what is left of a node, when that is worth its price; x is carried over.
+    /// Switches to a smaller frame with a larger lift for the rest of a node, when that is worth
+    /// its price; x is carried over.
     pub(crate) fn reframe(&mut self, node: &Subproblem, reference: f64, limits: &Limits) -> bool {
         let Some(current) = &mut self.current else {
             return false;
@@ -293,7 +295,8 @@ impl<'p> GramRelaxation<'p> {
             return false;
         };
         let frame = &current.frame;
-        // Explicit rows see the features that are in: those stay as columns. Else they are condensed away.
+        // Explicit rows depend on the included features, which therefore stay as columns.
+        // Otherwise they are condensed away.
         let index = |j: &usize| Some(self.root.index(*j)? as u32);
         let decided = gather(node.included.iter().filter_map(index));
         let (condensed, explicit) = match self.explicit {
@@ -338,7 +341,7 @@ impl<'p> GramRelaxation<'p> {
         true
     }
 
-    /// The frame of a starting point; that of all columns where its own cannot be built.
+    /// Returns the frame of a starting point, or `None` where it cannot be built.
     fn frame_of(&self, slot: &Arc<FrameSlot>, task: &Task) -> Option<Arc<Frame>> {
         slot.get_or_build(|plan| {
             let known = Spread::Known(plan.scales.clone());
@@ -365,7 +368,7 @@ impl<'p> GramRelaxation<'p> {
 }
 
 impl Clone for GramRelaxation<'_> {
-    /// With buffers of its own.
+    /// Clones the relaxation with its own buffers.
     fn clone(&self) -> Self {
         Self {
             explicit: self.explicit.clone(),

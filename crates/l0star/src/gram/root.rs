@@ -1,4 +1,5 @@
-//! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
+//! The quadratic `P(x) = c0 - cᵀx + ½ xᵀHx` of the whole problem, `H = G + diag(λ)`, with the
+//! intercept eliminated by centring.
 
 mod stacked;
 
@@ -14,7 +15,7 @@ use crate::linalg::rounding::{gamma, two_sum};
 use crate::problem::{Problem, Stored};
 use crate::tuning::frames::MAX_COLUMNS;
 
-/// Rows that are taken off at once: a limit is noticed in between.
+/// Number of rows that are subtracted between two checks of the limits.
 const ROWS_AT_ONCE: usize = 64;
 
 /// The quadratic of a problem over its penalised and selectable columns.
@@ -22,30 +23,30 @@ const ROWS_AT_ONCE: usize = 64;
 pub(crate) struct Root {
     /// Column of the data at each index: selectable ones first, then the always-in ones.
     pub columns: Vec<usize>,
-    /// How many of them are selectable.
+    /// Number of selectable columns.
     pub selectable: usize,
     /// Row-major, symmetric.
     pub h: Vec<f64>,
     pub c: Vec<f64>,
     pub c0: f64,
     pub ridge: Vec<f64>,
-    /// Roundings in an entry.
+    /// Number of roundings in an entry.
     roundings: usize,
-    /// The c0 that they are relative to.
+    /// The c0 that roundings are relative to.
     whole_c0: f64,
     /// The diagonal entries that roundings are relative to.
     diagonal: Vec<f64>,
-    /// What centring in floating point left of the mean of the response.
+    /// Remainder of the mean of the response after centring in floating point.
     response_mean: f64,
-    /// What it left of the mean of each column.
+    /// Remainder of the mean of each column after centring.
     column_means: Vec<f64>,
 }
 
 impl Root {
-    /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept; and
-    /// when a limit is reached before it is there.
+    /// Computes the quadratic of a problem. Returns `None` where the Gram form does not apply (too many columns, or
+    /// unpenalised columns other than the intercept), and when a limit is reached first.
     ///
-    /// `selectable`: the features that are not yet out; `driver` steps through the bands of the matrix.
+    /// `selectable` is the features that are not yet out; `driver` steps through the bands of the matrix.
     pub(crate) fn new(
         problem: &Problem,
         selectable: &[usize],
@@ -63,7 +64,7 @@ impl Root {
         Self::compute(problem, columns, selectable.len(), limits, threads, driver)
     }
 
-    /// `columns`: `selectable` that can be chosen, then the always-in ones.
+    /// Computes the quadratic over `columns`: first `selectable` that can be chosen, then the always-in ones.
     fn compute(
         problem: &Problem,
         columns: Vec<usize>,
@@ -120,7 +121,8 @@ impl Root {
         })
     }
 
-    /// The quadratic over more columns, with the products that are known taken over; for dense data. `None` at a limit, too.
+    /// Returns the quadratic over more columns; for dense data, the known products are reused.
+    /// Returns `None` at a limit, too.
     pub(crate) fn extended(
         &self,
         problem: &Problem,
@@ -149,7 +151,7 @@ impl Root {
         if !cross.iter().all(|v| v.is_finite()) {
             return None;
         }
-        // Where each column is in this, or in the fresh one.
+        // Place of each column in this quadratic, or in the fresh one.
         let mut next = 0..count;
         let place = |j: &usize| places[*j].ok_or_else(|| next.next().unwrap_or_default());
         let places: Vec<Result<usize, usize>> = columns.iter().map(place).collect();
@@ -181,9 +183,11 @@ impl Root {
         })
     }
 
-    /// The quadratic without some rows (only where there is no intercept): their share is taken off again. `None` at a limit.
+    /// Returns the quadratic without some rows, by subtracting their share; only where there is no
+    /// intercept. `None` at a limit.
     ///
-    /// The entries of the whole bound the terms that are added and taken off, so its sizes stay the measure of rounding.
+    /// The entries of the whole bound the terms that are added and subtracted, so its sizes
+    /// stay the measure of rounding.
     pub(crate) fn without_rows(
         &self,
         problem: &Problem,
@@ -192,7 +196,7 @@ impl Root {
     ) -> Option<Self> {
         let d = self.size();
         let (mut h, mut c, mut c0) = (self.h.clone(), self.c.clone(), self.c0);
-        // Some rows at a time: entries one after the other by rows, and the same with their weights.
+        // Some rows at a time: the entries row by row, without and with their weights.
         let (mut plain, mut weighted) = (Vec::new(), Vec::new());
         for rows in rows.chunks(ROWS_AT_ONCE) {
             if limits.stop() {
@@ -224,7 +228,7 @@ impl Root {
             );
         }
         mirror_up(&mut h, d);
-        // Three a row; an entry of a view brings two of its own, and a product has two entries.
+        // Three roundings per row. An entry of a view brings two of its own, and a product has two entries.
         let each = if problem.design.has_view() { 7 } else { 3 };
         Some(Self {
             columns: self.columns.clone(),
@@ -239,7 +243,7 @@ impl Root {
         })
     }
 
-    /// The index of a selectable column.
+    /// Returns the index of a selectable column.
     pub(crate) fn index(&self, column: usize) -> Option<usize> {
         let selectable = &self.columns[..self.selectable];
         selectable.binary_search(&column).ok()
@@ -249,7 +253,7 @@ impl Root {
         self.columns.len()
     }
 
-    /// The quadratic alone.
+    /// Returns the quadratic alone.
     pub(crate) fn form(&self) -> Form<'_> {
         Form {
             h: &self.h,
@@ -264,34 +268,35 @@ impl Root {
         &self.h[i * d..(i + 1) * d]
     }
 
-    /// The diagonal entry that roundings are relative to: `|ΔH_ij| ≤ γ √(size_i size_j)`, at least H_ii.
+    /// Returns the diagonal entry that roundings are relative to: `|ΔH_ij| ≤ γ √(size_i size_j)`, at least H_ii.
     pub(crate) fn rounding_size(&self, i: usize) -> f64 {
         self.diagonal[i]
     }
 
-    /// Roundings in an entry.
+    /// Number of roundings in an entry.
     pub(crate) fn roundings(&self) -> usize {
         self.roundings
     }
 
-    /// How far the floats are from the problem, the rest of the intercept included: see [`share`].
+    /// Returns the distance of the floats from the problem, the remainder of the intercept included: see [`share`].
     pub(crate) fn share(&self) -> f64 {
         let means = (self.response_mean, &self.column_means[..]);
         share(self.roundings, self.whole_c0, &self.diagonal, Some(means))
     }
 
-    /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
+    /// Returns `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
     pub(crate) fn reach(&self, reference: f64) -> f64 {
         ((2.0 * self.whole_c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
     }
 
-    /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
-    /// float H, c, c0. `squares`: any s² with `H ⪰ diag(s²)` proved of the float H; the ridge where it is larger.
+    /// Returns a bound on `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`.
+    /// P̂ has the float H, c, c0. `squares` is any s² with `H ⪰ diag(s²)` proved of the float H;
+    /// the ridge where it is larger.
     ///
     /// Each entry is a sum over n rows of rounded products of centred columns. With the rounding sizes `D_i ≥ H_ii`:
     /// `|ΔH_ij| ≤ γ √(D_i D_j)`, `|Δc_i| ≤ γ √(2 c0 D_i)`, `|Δc0| ≤ γ c0`, and `Σ √D_i |x_i| ≤ √(κk) Y` with
-    /// `κ = max D_i/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ D_i/s_i² ≤ ½`; else the ridge is what is sure.
-    /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
+    /// `κ = max D_i/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ D_i/s_i² ≤ ½`; otherwise only the ridge is
+    /// certain. Leaving the rest of the intercept at 0 after centring costs the square of the remainders of the means.
     pub(crate) fn error(&self, k: usize, squares: Option<&[f64]>, reference: f64) -> f64 {
         let (diagonal, c0) = (&self.diagonal, self.whole_c0);
         let noise = gamma(self.roundings + 14);
@@ -324,13 +329,13 @@ impl Root {
     }
 }
 
-/// The η of section 14 of `docs/numerics.md`: with the rounding sizes D, and the intercept at its best,
+/// Returns the η of section 14 of `docs/numerics.md`: with the rounding sizes D, and the intercept at its best,
 ///
 /// ```text
 /// |ΔH_ij| ≤ η √(D_i D_j),   |Δc_i| ≤ η √(2 c0 D_i),   |Δc0| ≤ η c0
 /// ```
 ///
-/// `means`: what centring left of the means of the response and of the columns, if there is an intercept.
+/// `means` is the remainders of the means of the response and of the columns after centring, if there is an intercept.
 pub(super) fn share(roundings: usize, c0: f64, sizes: &[f64], means: Option<(f64, &[f64])>) -> f64 {
     let noise = gamma(roundings + 14);
     let left = means.map_or(0.0, |(response, columns)| {
@@ -345,13 +350,13 @@ pub(super) fn share(roundings: usize, c0: f64, sizes: &[f64], means: Option<(f64
     (noise + left * left) * (1.0 + 1e-3)
 }
 
-/// The response less the offset, centred where there is an intercept.
+/// Returns the response less the offset, centred where there is an intercept.
 pub(super) fn response(problem: &Problem) -> Vec<f64> {
     let is_centred = problem.has_intercept;
     less_offset(&problem.b, &problem.offset, &problem.p, is_centred)
 }
 
-/// A response less its offset, which may be empty, and centred.
+/// Returns a response less its offset, which may be empty; centred on request.
 fn less_offset(b: &[f64], offset: &[f64], p: &[f64], is_centred: bool) -> Vec<f64> {
     let mut b = b.to_vec();
     let mut low = vec![0.0; b.len()];
@@ -369,11 +374,11 @@ fn less_offset(b: &[f64], offset: &[f64], p: &[f64], is_centred: bool) -> Vec<f6
     b
 }
 
-/// Columns as the quadratic has them: those that the design shows, centred where there is an intercept.
+/// Returns the columns of the quadratic: those that the design shows, centred where there is an intercept.
 pub(super) fn shown<'a>(problem: &'a Problem, columns: &'a [usize], b: &'a [f64]) -> Columns<'a> {
     let (p, design) = (&problem.p, &problem.design);
     let total: f64 = p.iter().sum();
-    // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
+    // Any shift is exact in mathematics, since the intercept absorbs it; the float mean is a good one.
     let shift = |j: &usize| -> (f64, f64) {
         let (centre, scale) = design.view(*j);
         match design.stored(*j) {
@@ -401,7 +406,7 @@ pub(crate) mod testing {
     use std::cell::Cell;
 
     thread_local! {
-        /// How many Gram matrices this thread has begun to make.
+        /// Number of Gram matrices that this thread has started to compute.
         pub(crate) static MADE: Cell<usize> = const { Cell::new(0) };
     }
 }
@@ -411,7 +416,7 @@ mod tests {
     use super::*;
     use crate::Design;
 
-    /// A quadratic that is extended is the one that is made at once, but for rounding.
+    /// An extended quadratic equals the one computed at once, but for rounding.
     #[test]
     fn extended_or_made_at_once() {
         let (n, d) = (37, 20);

@@ -1,4 +1,4 @@
-//! [`FrameSlot`]: a frame, or what it is to be built from; [`GramStart`]: the starting point of a node in one.
+//! A frame or the plan to build it ([`FrameSlot`]), and the starting point of a node in one ([`GramStart`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -8,29 +8,29 @@ use super::root::Root;
 use crate::problem::Problem;
 use crate::relaxation::{FrameShape, ShortModel, Start, lengthen};
 
-/// The frame that relatives share. One from a checkpoint is built, and its lift proved, when the first of its nodes is
-/// expanded.
+/// A frame that related nodes share. A frame from a checkpoint is built, and its lift proved, when the
+/// first of its nodes is expanded.
 #[derive(Debug, Default)]
 pub(crate) struct FrameSlot {
     frame: OnceLock<Option<Arc<Frame>>>,
-    /// Set where it comes from a checkpoint.
+    /// Set where the frame comes from a checkpoint.
     plan: Option<Plan>,
     shape: FrameShape,
 }
 
-/// What a frame is to be built from, by root indices.
+/// Plan from which a frame is built, by root indices.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// What is condensed, the always-in columns included.
+    /// Columns to be condensed, the always-in ones included.
     pub inside: Vec<u32>,
     pub columns: Vec<u32>,
     pub budget: usize,
-    /// Of the columns; empty where they are not known.
+    /// Scales of the columns; empty where they are not known.
     pub scales: Vec<f64>,
 }
 
 impl FrameSlot {
-    /// For a frame that is there.
+    /// Creates the slot of a frame that has been built.
     pub(crate) fn built(root: &Root, frame: &Arc<Frame>) -> Self {
         let column = |i: &u32| root.columns[*i as usize] as u32;
         let selectable = |i: &&u32| (**i as usize) < root.selectable;
@@ -46,7 +46,7 @@ impl FrameSlot {
         }
     }
 
-    /// For a frame of a checkpoint; `None` when one of its columns is not in this root.
+    /// Creates the slot of a frame from a checkpoint; `None` when one of its columns is not in this root.
     pub(crate) fn restored(
         problem: &Problem,
         root: &Root,
@@ -66,7 +66,7 @@ impl FrameSlot {
             return None;
         }
         let mut scales = shape.scales.clone();
-        // Explicit rows see the features that are in: those stay as columns.
+        // Explicit rows depend on the included features, which therefore stay as columns.
         if with_explicit_rows && !inside.is_empty() {
             inside.append(&mut columns);
             columns = std::mem::take(&mut inside);
@@ -86,7 +86,7 @@ impl FrameSlot {
         })
     }
 
-    /// The frame; `None` where it cannot be built.
+    /// Returns the frame, which is built on first use; `None` where it cannot be built.
     pub(crate) fn get_or_build(
         &self,
         build: impl FnOnce(&Plan) -> Option<Arc<Frame>>,
@@ -95,13 +95,13 @@ impl FrameSlot {
         frame.clone()
     }
 
-    /// Whether it has these columns, lifted this far.
+    /// Whether the frame has these columns, lifted this far.
     pub(crate) fn has_shape(&self, shape: &FrameShape) -> bool {
         self.shape == *shape
     }
 }
 
-/// The relaxed point of a node, and the frame that it was found in.
+/// The relaxed point of a node, and the frame in which it was found.
 #[derive(Debug, Clone)]
 pub(crate) struct GramStart {
     pub(crate) x: ShortModel,
@@ -117,7 +117,7 @@ impl Start for GramStart {
         Some((Arc::as_ptr(&self.slot) as usize, &self.slot.shape))
     }
 
-    /// Frames are counted by themselves.
+    /// Returns the bytes of the point; frames are counted separately.
     fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.x)
     }

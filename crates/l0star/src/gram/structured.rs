@@ -1,8 +1,8 @@
 //! Frames for problems with groups and bounds: the Gram form of the smooth part, with a lifted ridge.
 //!
-//! Nothing of a [`Frame`] knows of groups or bounds: x is scaled column by column, and an atom is that of the scaled bounds.
-//! Columns that are in and have no bounds are condensed; those with bounds stay, as the minimum over them is no longer a
-//! linear system.
+//! A [`Frame`] does not depend on groups or bounds: x is scaled column by column, and an atom is that of the
+//! scaled bounds. Included columns without bounds are condensed. Those with bounds stay, as the minimum over them
+//! is no longer a linear system.
 
 use std::sync::Arc;
 
@@ -19,41 +19,42 @@ use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
 use crate::settings::Mechanisms;
 use crate::tuning::frames::{GROUP_SPREAD, REFRAME, SMALL};
 
-/// A frame, and where the columns of the problem are in it.
+/// A frame, and the places of the columns of the problem in it.
 #[derive(Debug)]
 pub(crate) struct Lifted {
     frame: Arc<Frame>,
-    /// The place of each column of the problem; `None` where it is condensed or out.
+    /// Place of each column of the problem; `None` where it is condensed or out.
     places: Vec<Option<u32>>,
     shape: Arc<Shape>,
-    /// Whether its lift was spread by what each column gains.
+    /// Whether the lift was spread by the gain of each column.
     spread: bool,
 }
 
 impl Lifted {
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.frame.g.len() * 8 + self.places.len() * 8 + self.shape.columns.len() * 48
     }
 }
 
-/// The quadratic of a problem, and the frame of the node at hand.
+/// The quadratic of a problem, and the frame of the current node.
 #[derive(Debug, Clone)]
 pub(crate) struct GramBackend {
     root: Arc<Root>,
-    /// The index of each column of the problem in the root.
+    /// Index of each column of the problem in the root.
     indices: Arc<Vec<Option<u32>>>,
     whole: Arc<Lifted>,
     current: Arc<Lifted>,
     model: FrameModel,
-    /// A bound of the error of the root's floats.
+    /// Bound on the error of the root's floats.
     root_error: f64,
     reference: f64,
     mechanisms: Mechanisms,
 }
 
 impl GramBackend {
-    /// For the quadratic of a problem, and models below `reference`. `None` where rounding defeats it, and at a limit.
+    /// Creates the backend for the quadratic of a problem, and models below `reference`. Returns `None` where
+    /// rounding defeats it, and at a limit.
     pub(crate) fn new(
         problem: &Problem,
         root: Arc<Root>,
@@ -77,7 +78,7 @@ impl GramBackend {
         };
         let (mut frame, condensed) =
             build(problem, &root, &indices, &node, reference, &lift, limits)?;
-        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
+        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; otherwise only the ridge is certain.
         let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
         let in_order = frame
             .columns
@@ -114,7 +115,7 @@ enum Lift<'a> {
     ByGain(&'a dyn Fn(usize) -> f64),
 }
 
-/// The frame of a node, without the root's error, and how many columns are condensed in it.
+/// Builds the frame of a node, without the root's error, and returns how many columns are condensed in it.
 fn build(
     problem: &Problem,
     root: &Root,
@@ -232,7 +233,7 @@ impl Backend for GramBackend {
         &[]
     }
 
-    /// A frame of its own for a node that has lost many columns; for the root, a lift by what each column gains.
+    /// Builds a separate frame for a node that has lost many columns, or lifts the root by what each column gains.
     fn tighten(
         &mut self,
         problem: &Problem,
@@ -287,8 +288,8 @@ impl Smooth for FrameAt<'_> {
         self.model.evaluate(x, &support, &Sets::default(), u)
     }
 
-    /// The errors of D are those of the plain atoms `½u²` of as many columns as m features can have: |h'| ≤ |u|, so a change
-    /// of u moves an atom with bounds no more than a plain one.
+    /// Keeps the point evaluated last. The errors of D are those of the plain atoms `½u²` of as many columns as m
+    /// features can have: |h'| ≤ |u|, so a change of u moves an atom with bounds no more than a plain one.
     fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64) {
         let support: Vec<usize> = node.columns().filter(|j| x[*j] != 0.0).collect();
         let sets = Sets {

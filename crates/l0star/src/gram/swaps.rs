@@ -6,10 +6,10 @@ use super::quadratic::Quadratic;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 
-/// A swap has to gain this share of P to be made.
+/// Share of P that a swap has to gain to be made.
 const WORTHWHILE: f64 = 1e-12;
 
-/// A support on its way up: features are added, then exchanged.
+/// A support that is improved: features are added, then exchanged.
 pub(crate) struct Climb<'f> {
     quadratic: Quadratic<'f>,
     local: Local,
@@ -17,7 +17,7 @@ pub(crate) struct Climb<'f> {
 }
 
 impl<'f> Climb<'f> {
-    /// With those of `start` that fit into `k`.
+    /// Creates the support with those of `start` that fit into `k`.
     pub(crate) fn new(form: Form<'f>, start: &[usize], k: usize, pinned: Pinned) -> Self {
         let mut quadratic = Quadratic::of_form(form);
         let local = begin(&mut quadratic, start, k, pinned);
@@ -28,7 +28,7 @@ impl<'f> Climb<'f> {
         }
     }
 
-    /// The selectable indices that are in.
+    /// Returns the selectable indices that are in.
     pub(crate) fn chosen(&self) -> &[usize] {
         self.local.chosen()
     }
@@ -71,8 +71,8 @@ impl<'f> Climb<'f> {
     }
 }
 
-/// Greedy forward selection of `k` selectable indices from those of `start` on: each step adds the feature with the
-/// largest gain. Fewer at a limit.
+/// Selects `k` selectable indices by greedy forward selection, starting from `start`: each step adds the feature with
+/// the largest gain. Returns fewer at a limit.
 pub(crate) fn greedy(
     form: Form,
     start: &[usize],
@@ -104,7 +104,7 @@ pub(crate) fn improve(
     chosen.sort_unstable();
 }
 
-/// The always-in columns, what is pinned, and of `start` as many as fit into k.
+/// Returns the support of the always-in columns, the pinned index, and as many of `start` as fit into k.
 fn begin(quadratic: &mut Quadratic, start: &[usize], k: usize, pinned: Pinned) -> Local {
     let mut local = Local::pinned(quadratic, pinned.filter(|_| k > 0));
     for i in start {
@@ -115,7 +115,8 @@ fn begin(quadratic: &mut Quadratic, start: &[usize], k: usize, pinned: Pinned) -
     local
 }
 
-/// The model of a support, always-in columns included, and its P, from H alone; +∞ when H_TT cannot be factorised.
+/// Returns the model of a support, always-in columns included, and its P, from H alone; +∞ when H_TT cannot be
+/// factorised.
 pub(crate) fn fit(
     form: Form,
     chosen: &[usize],
@@ -134,7 +135,7 @@ pub(crate) fn fit(
     (set.into_iter().zip(x), value)
 }
 
-/// `P` of a support, from H alone; +∞ when H_TT cannot be factorised.
+/// Returns `P` of a support, from H alone; +∞ when H_TT cannot be factorised.
 pub(crate) fn value(form: Form, chosen: &[usize], factor: &mut Cholesky) -> f64 {
     let set = with_always(form, chosen);
     if !factor_set(form, &set, factor) {

@@ -1,20 +1,20 @@
-//! [`Triangle`]: the rows of a Gram matrix that are there.
+//! The rows of a Gram matrix that have been computed ([`Triangle`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
-/// The lower triangle of a Gram matrix over some columns, as far as it is there.
+/// The lower triangle of a Gram matrix over some columns, as far as it has been computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Triangle {
     columns: Vec<u32>,
-    /// One a column; `None` where it is still to be made.
+    /// One row per column; `None` where it is still to be computed.
     rows: Vec<Option<TriangleRow>>,
-    /// How long they took to make.
+    /// Seconds that the rows took to compute.
     pub seconds: f64,
 }
 
-/// A row of a Gram matrix up to its diagonal, and what belongs to its column.
+/// A row of a Gram matrix up to its diagonal, with the other products of its column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TriangleRow {
     pub gram: Vec<f64>,
@@ -24,7 +24,7 @@ pub(crate) struct TriangleRow {
 }
 
 impl Triangle {
-    /// Without a row yet.
+    /// Creates a triangle without any rows.
     pub(crate) fn new(columns: &[usize]) -> Self {
         Self {
             columns: columns.iter().map(|j| *j as u32).collect(),
@@ -33,28 +33,29 @@ impl Triangle {
         }
     }
 
-    /// The row of the column at an index, if it is there.
+    /// Returns the row of the column at an index, if it has been computed.
     pub(crate) fn row(&self, index: usize) -> Option<&TriangleRow> {
         self.rows.get(index)?.as_ref()
     }
 
-    /// Adds a row, unless it is there.
+    /// Adds a row, unless it is already there.
     pub(crate) fn add(&mut self, index: usize, row: impl FnOnce() -> TriangleRow) {
         self.rows[index].get_or_insert_with(row);
     }
 
-    /// How many rows are there.
+    /// Returns the number of rows that have been computed.
     pub(crate) fn count(&self) -> usize {
         self.rows.iter().flatten().count()
     }
 
-    /// Whether it has at least the columns and the rows of another one.
+    /// Whether the triangle has at least the columns and the rows of another one.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let (columns, others) = (self.columns.len(), other.columns.len());
         columns > others || (columns == others && self.count() >= other.count())
     }
 
-    /// The rows cut down to `columns`, which come in the same order; `None` where that is not so, or no row is left whole.
+    /// Returns the rows cut down to `columns`, which come in the same order; `None` where that
+    /// is not so, or no row remains.
     pub(crate) fn over(&self, columns: &[usize]) -> Option<Self> {
         let mut next = 0;
         let mut places = Vec::with_capacity(columns.len());
@@ -78,7 +79,7 @@ impl Triangle {
         })
     }
 
-    /// Whether it could be of this problem. Whether its numbers are is seen when the matrix is made.
+    /// Whether the triangle could belong to this problem. Its numbers are checked when the matrix is computed.
     pub(crate) fn fits(&self, problem: &Problem) -> bool {
         let is_column = |j: &u32| (*j as usize) < problem.design.columns();
         let is_row = |(i, row): (usize, &Option<TriangleRow>)| {

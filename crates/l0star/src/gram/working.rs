@@ -1,9 +1,11 @@
-//! Wide quadratic problems, and a first look at others: the relaxation of a node on the few columns that matter to it.
+//! The relaxation of a node on the few columns that matter to it, for wide quadratic problems
+//! and for a first look at others.
 //!
-//! A relaxation has far fewer active columns than the problem has columns. So it is solved by Newton's method in the Gram
-//! form of a *working set* of columns, and one product `Aᵀβ` with its dual point tells the rest: the bound, which holds for
-//! all columns whichever set β was found with; and which columns the set lacks, those whose atom would be among the m
-//! largest. They are taken in and the node is solved again; when none is lacking, β is optimal for all columns.
+//! A relaxation has far fewer active columns than the problem has columns. It is therefore solved by Newton's
+//! method in the Gram form of a *working set* of columns. One product `Aᵀβ` with its dual point gives the rest:
+//! the bound, which holds for all columns whichever set β was found with, and the columns that the set lacks,
+//! those whose atom would be among the m largest. They are added and the node is solved again. When none is
+//! lacking, β is optimal for all columns.
 
 use std::sync::Arc;
 
@@ -23,17 +25,18 @@ use crate::relaxation::{
 use crate::tuning::frames::MAX_COLUMNS;
 use crate::tuning::working::{CLOSE, EXPECTED_GAP, NODE_TOLERANCE};
 
-/// Rounds at one node.
+/// Maximum number of rounds at one node.
 const MAX_ROUNDS: usize = 40;
 
 /// The relaxation of a quadratic problem by working sets.
 #[derive(Debug, Clone)]
 pub struct Working {
     batch: usize,
-    /// The working set in unscaled and in scaled form; every column of the latter is one of the former, in its order.
+    /// The working set in unscaled and in scaled form; the columns of the latter are some of
+    /// the former, in the same order.
     root: Arc<Root>,
     frame: Arc<Frame>,
-    /// Where each column of the data is in the set.
+    /// Place of each column of the data in the set.
     place: Vec<Option<u32>>,
     newton: Newton,
     sets: Sets,
@@ -44,20 +47,20 @@ pub struct Working {
     least: f64,
     z: Vec<f64>,
     scratch: Vec<f64>,
-    /// The bound of the dual point.
+    /// Bound of the dual point.
     low: Certified,
-    /// Rounds at one node, at most.
+    /// Maximum number of rounds at one node.
     rounds: usize,
 }
 
 impl Working {
-    /// For one problem: quadratic, with no groups, bounds or heredity, and no unpenalised column but an intercept; `None` for
-    /// others. `batch` is usually [`BATCH`].
+    /// Creates the relaxation for a quadratic problem with no groups, bounds or heredity, and no unpenalised column but
+    /// an intercept; `None` for others. `batch` is usually [`BATCH`].
     pub fn new(problem: &Problem, batch: usize) -> Option<Self> {
         Self::within(problem, batch, &[], &Limits::none())
     }
 
-    /// [`Working::new`] with a known model in the set; `None` at a limit, too.
+    /// Does the work of [`Working::new`] with a known model in the set; `None` at a limit, too.
     pub(crate) fn within(
         problem: &Problem,
         batch: usize,
@@ -68,8 +71,9 @@ impl Working {
         possible.then(|| Self::of_form(problem, batch, known, limits))?
     }
 
-    /// The relaxation of the quadratic of any problem without groups, bounds and heredity: what it finds is a point, and the bound of
-    /// a point holds for the loss that the problem has.
+    /// Creates the relaxation of the quadratic of any problem without groups, bounds and heredity.
+    ///
+    /// It finds only a point, and the bound of a point holds for the loss that the problem has.
     pub(crate) fn of_form(
         problem: &Problem,
         batch: usize,
@@ -110,13 +114,15 @@ impl Working {
         Some(working)
     }
 
-    /// With so many rounds at a node at most.
+    /// Sets the maximum number of rounds at a node.
     pub(crate) fn rounds(self, rounds: usize) -> Self {
         Self { rounds, ..self }
     }
 
-    /// The best model of the quadratic that greedy steps and swaps find in the set, from the relaxed one on if there is one: its
-    /// features, with the objective that the quadratic gives it. What is relaxed next begins there.
+    /// Returns the best model of the quadratic that greedy steps and swaps find in the set, from the
+    /// relaxed model if there is one.
+    ///
+    /// The result is its features, with the objective that the quadratic gives it. The next relaxation starts there.
     pub(crate) fn choose(&mut self, k: usize, swaps: bool, limits: &Limits) -> (Vec<usize>, f64) {
         let (form, mut factor) = (self.root.form(), Cholesky::new());
         let sizes = self.x.iter().map(|(j, x)| (*j, x.abs()));
@@ -136,8 +142,10 @@ impl Working {
         (features.collect(), value)
     }
 
-    /// Whether a bound without a lift could rule anything out, with a model of this objective: solved on the set alone, R is above
-    /// every bound of all columns, and no feature raises that by more than the least of the m largest atoms. Few get so far.
+    /// Whether a bound without a lift could rule anything out, with a model of this objective.
+    ///
+    /// Solved on the set alone, R is above every bound of all columns, and no feature raises that by more than the
+    /// least of the m largest atoms. Few bounds get that far.
     pub(crate) fn is_promising(&mut self, task: &Task, objective: f64) -> bool {
         self.relax(&task.node, &goal(task), task.limits);
         let u = &self.newton.best_u;
@@ -155,12 +163,12 @@ impl Working {
         objective - self.newton.primal() < EXPECTED_GAP * *least
     }
 
-    /// The slopes of the last bound, that bound, and the quadratic of the set.
+    /// Returns the slopes of the last bound, that bound, and the quadratic of the set.
     pub(crate) fn into_parts(self) -> (Vec<f64>, Certified, Arc<Root>) {
         (self.point.alpha, self.low, self.root)
     }
 
-    /// The relaxed model, or the one that was chosen last.
+    /// Returns the relaxed model, or the one that was chosen last.
     pub(crate) fn model(&self) -> &[(usize, f64)] {
         &self.x
     }
@@ -177,8 +185,8 @@ impl Working {
         self.place[j].map(|at| at as usize)
     }
 
-    /// Takes columns into the set, and drops those that are neither active nor close to it. False when there are too many,
-    /// and at a limit; then nothing has changed.
+    /// Adds columns to the set, and drops those that are neither active nor close to it. Returns false when there are
+    /// too many, and at a limit; then nothing has changed.
     fn take_in(&mut self, problem: &Problem, more: &[usize], limits: &Limits) -> bool {
         let set = &self.root.columns[..self.root.selectable];
         let close = |j: &&usize| atom(problem, &self.point, **j) >= CLOSE * self.least;
@@ -232,7 +240,7 @@ impl Working {
             .collect();
     }
 
-    /// The dual point of x, and the bound that it gives a node.
+    /// Computes the dual point of x, and returns the bound that it gives a node.
     fn bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
         slopes_at(problem, &self.x, &mut self.z, &mut self.point);
         self.point.dots(problem, node);
@@ -240,7 +248,8 @@ impl Working {
         self.low
     }
 
-    /// The free columns outside the set whose atoms are larger than the m-th largest inside, the largest of them.
+    /// Returns the free columns outside the set whose atoms are larger than the m-th largest inside, the largest of
+    /// them.
     fn lacking(&mut self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
         let point = &self.point;
         let inside = node.free.iter().filter(|j| self.place[**j].is_some());
@@ -301,7 +310,7 @@ impl Relaxation for Working {
                 return (best, Exit::Stopped);
             }
             let lacking = self.lacking(problem, node);
-            // What is taken in has to be solved for: the places of all columns change.
+            // New columns have to be solved for, because the places of all columns change.
             if round == self.rounds
                 || lacking.is_empty()
                 || !self.take_in(problem, &lacking, limits)
@@ -339,7 +348,7 @@ impl Relaxation for Working {
             costs: Vec::new(),
         };
         if sets.free.is_empty() {
-            // Nothing that is left of the node was ever of use to it.
+            // None of the remaining free columns was ever in the set.
             return largest_one(node.free, |j| atom(problem, &self.point, j));
         }
         let mut model = FrameModel::new(Arc::clone(&self.frame), f64::INFINITY);
@@ -357,7 +366,7 @@ impl Relaxation for Working {
     }
 }
 
-/// How well a node is solved.
+/// Returns how accurately a node is solved.
 fn goal(task: &Task) -> Goal {
     let tolerance = NODE_TOLERANCE * (task.scale - task.proved).max(1e-9 * task.scale);
     Goal {
@@ -368,7 +377,7 @@ fn goal(task: &Task) -> Goal {
     }
 }
 
-/// The Gram matrix of a working set (the always-in columns come after it), and its columns scaled to ridge 1.
+/// Computes the Gram matrix of a working set (followed by the always-in columns), and its columns scaled to ridge 1.
 fn gram(problem: &Problem, columns: &[usize], limits: &Limits) -> Option<(Arc<Root>, Arc<Frame>)> {
     framed(
         problem,
@@ -384,12 +393,12 @@ fn framed(problem: &Problem, root: Root, limits: &Limits) -> Option<(Arc<Root>, 
     Some((Arc::new(root), Arc::new(frame)))
 }
 
-/// A multiple of the atom of a column; an estimate.
+/// Returns a multiple of the atom of a column; an estimate.
 fn atom(problem: &Problem, point: &DualPoint, j: usize) -> f64 {
     point.v[j] * (point.v[j] / problem.ridge[j])
 }
 
-/// The dual point of the slopes at x, to which an intercept is added to fit.
+/// Computes the dual point of the slopes at x, to which a fitting intercept is added.
 pub(crate) fn slopes_at(
     problem: &Problem,
     x: &[(usize, f64)],
@@ -398,7 +407,7 @@ pub(crate) fn slopes_at(
 ) {
     problem.predict_into(x, z);
     if problem.has_intercept {
-        // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
+        // The relaxation works in centred columns; the intercept that belongs to it is the mean residual.
         let residuals = problem.p.iter().zip(&problem.b).zip(&*z);
         let sum: f64 = residuals.map(|((p, b), z)| p * (b - z)).sum();
         let mean = sum / problem.p.iter().sum::<f64>();

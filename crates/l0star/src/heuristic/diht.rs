@@ -5,8 +5,8 @@ use crate::problem::Problem;
 use crate::relaxation::sga::Sga;
 use crate::relaxation::{Relaxation, Task};
 
-/// Dual iterative hard thresholding (Liu et al. 2017): supergradient ascent on D, the support from the k largest
-/// `|a_jᵀβ|`. It is the ascent of the paper's Algorithm 5 at the root, one step an iteration.
+/// Dual iterative hard thresholding (Liu et al. 2017): supergradient ascent on D, with the support of the k largest
+/// `|a_jᵀβ|`. It is the ascent of the paper's Algorithm 5 at the root, with one step per iteration.
 #[derive(Debug)]
 pub struct Diht<'p> {
     problem: &'p Problem,
@@ -23,7 +23,7 @@ impl<'p> Diht<'p> {
         Self::within(problem, &Limits::none())
     }
 
-    /// [`Diht::new`]; a limit ends an iteration early.
+    /// Like [`Diht::new`]; a limit ends an iteration early.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         let mut sga = Sga::new(problem, EPSILON);
         let root = Task::whole(problem, &problem.selectable, f64::INFINITY, limits);

@@ -1,7 +1,7 @@
-//! Swaps for any smooth loss: the best ones in the quadratic model of P at the incumbent, refitted, until none helps.
+//! Swaps for any smooth loss: the best swaps in the quadratic model of P at the incumbent, refitted, until none helps.
 //!
-//! At the minimiser x of a support, with `W = ∇²L(z)`, P is `½ yᵀHy - cᵀy` up to a constant and third order in
-//! `y - x`, `H = AᵀWA + diag(λ)`, `c = Hx - ∇P(x)`. A swap that is good there mostly is in P.
+//! At the minimiser x of a support, with `W = ∇²L(z)`, P is `½ yᵀHy - cᵀy` up to a constant and third order in `y -
+//! x`, where `H = AᵀWA + diag(λ)` and `c = Hx - ∇P(x)`. A swap that improves this model usually improves P.
 
 use crate::gram::form::Form;
 use crate::gram::swaps;
@@ -12,10 +12,10 @@ use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
 use crate::tuning::models::{EXCHANGE_CANDIDATES, EXCHANGE_ROUNDS};
 
-/// A refit has to gain this share of P.
+/// The share of P that a refit has to gain.
 const WORTHWHILE: f64 = 1e-10;
 
-/// Improves the incumbent, if there is one, until no swap does or a limit is reached.
+/// Improves the incumbent, if there is one, until no swap helps or a limit is reached.
 pub(super) fn improve(context: &mut Context) {
     let Some(support) = context.incumbents.first().map(|known| known.support) else {
         return;
@@ -30,13 +30,13 @@ pub(super) fn improve(context: &mut Context) {
     stage::run(&mut exchange, context);
 }
 
-/// A support that is exchanged for better ones, a model of P at a step.
+/// A support that is improved by exchanges; each step makes one model of P.
 struct Exchange {
     support: Vec<usize>,
     value: f64,
     /// Whether one swap is made at a time.
     single: bool,
-    /// How many rounds are left.
+    /// Number of rounds left.
     rounds: usize,
 }
 
@@ -57,14 +57,14 @@ impl<'p> Stage<'p> for Exchange {
         } else if self.single {
             return Progress::Done;
         } else {
-            // Several swaps lead away from where the model of P is good.
+            // Several swaps at once leave the region where the model of P is accurate.
             self.single = true;
         }
         Progress::Running
     }
 }
 
-/// What swaps (or one of them) make of a support in the quadratic model at its minimiser; `None` when it stays as it is.
+/// The support after swaps (or one of them) in the quadratic model at its minimiser; `None` when it stays as it is.
 fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Vec<usize>> {
     let problem = context.problem;
     let limits = context.limits.clone();
@@ -108,7 +108,7 @@ fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Ve
         let product: f64 = row.iter().zip(&x).map(|(h, x)| h * x).sum();
         c[i] = product - slopes[i] - problem.ridge[*j] * x[i];
     }
-    // The constant matters to no swap but as the size that a gain is measured by.
+    // The constant affects no swap. It only sets the scale by which gains are measured.
     let form = Form {
         h: &h,
         c: &c,

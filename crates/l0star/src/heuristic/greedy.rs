@@ -7,7 +7,7 @@ use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
 use crate::tuning::models::{GREEDY_ROUNDS, GREEDY_TRIES};
 
-/// Leaves the best support that it finds in the context. It resumes from what a checkpoint brought.
+/// Finds a good support and offers it to the context. Resumes from a checkpoint's progress, if there is any.
 pub(super) fn run(context: &mut Context) {
     let problem = context.problem;
     let Some(structure) = problem.structure.as_deref() else {
@@ -29,7 +29,7 @@ pub(super) fn run(context: &mut Context) {
     stage::run(&mut steps, context);
 }
 
-/// Greedy steps, then rounds of swaps: a feature that is added, or left out and replaced, is a step.
+/// Greedy steps, then rounds of swaps. A step adds a feature, or removes and replaces one.
 struct Steps<'p> {
     structure: &'p Structure,
     curvature: Vec<f64>,
@@ -64,7 +64,7 @@ impl<'p> Stage<'p> for Steps<'p> {
 }
 
 impl Steps<'_> {
-    /// The most promising sets with one feature more than this one.
+    /// The most promising sets with one more feature than this one.
     fn larger(&self, context: &mut Context, support: &[usize]) -> Vec<Vec<usize>> {
         let k = context.problem.support_size();
         extensions(
@@ -77,7 +77,7 @@ impl Steps<'_> {
         )
     }
 
-    /// Adds the best feature; false when none helps.
+    /// Adds the best feature; returns false when none helps.
     fn grow(&mut self, context: &mut Context) -> bool {
         let larger = self.larger(context, &self.support);
         match best_of(context, larger) {
@@ -89,7 +89,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Leaves a feature out, with what needs it, and fills up what was dropped, greedily, if that is better.
+    /// Removes a feature and those that require it, then fills the set up greedily, if the result is better.
     fn replace(&mut self, j: usize, context: &mut Context) {
         let (k, limits) = (context.problem.support_size(), context.limits.clone());
         let mut smaller = self.support.clone();
@@ -97,7 +97,7 @@ impl Steps<'_> {
         if smaller.len() == self.support.len() {
             return;
         }
-        // Where features have prices a set is filled up only as long as that pays.
+        // Where features have prices, a set is filled up only while that improves it.
         let is_priced = self.structure.priced;
         let mut at = if is_priced {
             context.try_support(&smaller)
@@ -124,7 +124,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Notes how far it has come.
+    /// Saves the progress in the context.
     fn keep(&mut self, context: &mut Context) {
         if context.saves() {
             self.stage.support = narrow(&self.support);
@@ -145,7 +145,7 @@ pub(crate) fn curvatures(problem: &Problem) -> Vec<f64> {
     curvature
 }
 
-/// The most promising sets with one feature more, and what it needs.
+/// The most promising sets with one more feature and those that it requires.
 pub(crate) fn extensions(
     context: &mut Context,
     structure: &Structure,
@@ -183,7 +183,7 @@ pub(crate) fn extensions(
     scored.into_iter().map(|(_, set)| set).collect()
 }
 
-/// The best of some sets, by fitting them.
+/// The best of the given sets, by fitting them.
 pub(crate) fn best_of(context: &mut Context, sets: Vec<Vec<usize>>) -> Option<(Vec<usize>, f64)> {
     let mut best: Option<(Vec<usize>, f64)> = None;
     for set in sets {

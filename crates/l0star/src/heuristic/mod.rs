@@ -1,4 +1,4 @@
-//! The inexact methods that the paper compares with, each for every loss, each an iterator over supports.
+//! The inexact methods that the paper compares with, for every loss. Each is an iterator over supports.
 //!
 //! | method | one iteration | it ends when |
 //! |---|---|---|
@@ -32,8 +32,8 @@ use crate::settings::Method;
 /// The paper's ε for IHT, HTP, DIHT and SGA.
 pub const EPSILON: f64 = 1e-5;
 
-/// The supports that an inexact method visits; `None` when `method` is exact, or does not apply: dual steps need a loss that adds
-/// up over rows.
+/// The supports that an inexact method visits. `None` when `method` is exact or does not apply: dual steps need a loss
+/// that is a sum over rows.
 pub fn supports<'p>(
     method: Method,
     problem: &'p Problem,
@@ -41,7 +41,7 @@ pub fn supports<'p>(
     supports_within(method, problem, &Limits::none())
 }
 
-/// [`supports`]; a limit shortens an iteration, and the caller looks at it between supports.
+/// Like [`supports`]; a limit shortens an iteration, and the caller checks the limits between supports.
 pub(crate) fn supports_within<'p>(
     method: Method,
     problem: &'p Problem,
@@ -57,8 +57,8 @@ pub(crate) fn supports_within<'p>(
     })
 }
 
-/// What matching pursuit, then swaps find within the limits, from the model that is known on; for problems with groups, bounds or
-/// heredity, what greedy steps and swaps find. It resumes from what a checkpoint brought.
+/// Finds a first model by matching pursuit and then swaps, from the known model if there is one. With groups, bounds
+/// or heredity it uses greedy steps and swaps. Resumes from a checkpoint's progress, if there is any.
 pub(crate) fn first_incumbent(context: &mut Context) {
     context.enter(Phase::Heuristic);
     if context.problem.structure.is_some() {
@@ -83,13 +83,14 @@ pub(crate) fn first_incumbent(context: &mut Context) {
     if context.mechanisms.swaps {
         exchange::improve(context);
     }
-    // From here on its model is kept. What came before it, in Gram form, is not to be done again.
+    // From here on checkpoints contain the model of the pursuit. Progress in Gram form stays, so that it is not
+    // repeated.
     if matches!(context.prepared.heuristic, Some(Heuristic::Pursuit(_))) {
         context.prepared.heuristic = None;
     }
 }
 
-/// Matching pursuit, a feature at a step.
+/// Matching pursuit; a step adds a feature.
 struct Pursuit<'p> {
     supports: Omp<'p>,
     last: Option<Vec<usize>>,

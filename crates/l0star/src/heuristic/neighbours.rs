@@ -1,4 +1,5 @@
-//! A first list of models: the neighbours of the best one, and theirs, until there are enough to prune with.
+//! A first list of models: the neighbours of the best model, and their neighbours, until there are enough to prune
+//! with.
 
 use std::collections::{HashSet, VecDeque};
 use std::vec;
@@ -8,8 +9,8 @@ use crate::search::stage::{self, Stage};
 use crate::search::{Context, Phase, Progress};
 use crate::tuning::models::NEIGHBOURS;
 
-/// Tries neighbours until the list that is wanted has a last objective. Does nothing when one model is wanted, or when a
-/// limit is reached.
+/// Tries neighbours until the requested list is full enough to have a reference objective. Does nothing when one model
+/// is wanted or when a limit is reached.
 pub(crate) fn fill_list(context: &mut Context) {
     if !context.incumbents.wants_list() || context.incumbents.has_reference() {
         return;
@@ -26,12 +27,12 @@ pub(crate) fn fill_list(context: &mut Context) {
     stage::run(&mut filling, context);
 }
 
-/// A list in the making, a model at a step. Models that are in the list are not fitted again by a resumed run.
+/// A list in progress; a step tries one model. A resumed run does not fit models of the list again.
 struct Filling {
     seen: HashSet<Vec<usize>>,
     /// The models whose neighbours are still to be tried.
     queue: VecDeque<Vec<usize>>,
-    /// The neighbours of the last one that are still to be tried.
+    /// The neighbours of the last model that are still to be tried.
     next: vec::IntoIter<Vec<usize>>,
 }
 
@@ -57,8 +58,9 @@ impl<'p> Stage<'p> for Filling {
     }
 }
 
-/// Supports with one feature less, one more, or one exchanged that have what they need, roughly the most promising first.
-/// Every support can be reached: a feature less is always among them, and so is a feature more where there is room.
+/// The supports with one feature removed, added or exchanged that satisfy the constraints, roughly the most promising
+/// first. Every support can be reached: sets with a feature removed are always among them, and so are sets with a
+/// feature added where there is room.
 fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<usize>> {
     let problem = context.problem;
     let fit = context.restricted().fit(support);

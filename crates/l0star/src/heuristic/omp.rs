@@ -15,7 +15,7 @@ impl<'p> Omp<'p> {
         Self::from(problem, Vec::new())
     }
 
-    /// Goes on from a support.
+    /// Continues from a support.
     pub(crate) fn from(problem: &'p Problem, support: Vec<usize>) -> Self {
         Self {
             problem,

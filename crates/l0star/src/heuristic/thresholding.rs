@@ -6,16 +6,16 @@ use crate::restricted::Restricted;
 
 const MAX_ITERATIONS: usize = 10_000;
 
-/// Times that a step may be shortened where the curvature has no bound.
+/// Limit on the halvings of a step where the curvature has no bound.
 const MAX_HALVINGS: usize = 100;
 
 /// A gradient step `x - η∇P(x)` with `η = 1/(‖A‖² max p s + max λ)`, and its k largest selectable entries.
 ///
-/// Without a bound s of the curvature that at x takes its place, and η is halved until P does not rise.
+/// Without a bound s of the curvature, the curvature at x replaces it, and η is halved until P does not rise.
 #[derive(Debug)]
 struct GradientStep<'p> {
     problem: &'p Problem,
-    /// Everything that can be non-zero.
+    /// All columns whose coefficients can be nonzero.
     columns: Vec<usize>,
     step: f64,
     /// `‖A‖²` and `max λ`, where the step depends on x.
@@ -34,7 +34,8 @@ impl<'p> GradientStep<'p> {
             .iter()
             .map(|j| problem.ridge[*j])
             .fold(0.0, f64::max);
-        // Unpenalised columns are not projected out here: the norm of all columns, with a few percent of room.
+        // Unpenalised columns are not projected out here. So this is the norm of all columns, with a few percent of
+        // room.
         let norm: f64 = 1.05 * plain_norm(problem, &columns, limits);
         let smooth = norm * norm * heaviest * problem.loss.smoothness() + ridge;
         Self {
@@ -126,7 +127,7 @@ impl<'p> Iht<'p> {
         Self::within(problem, &Limits::none())
     }
 
-    /// [`Iht::new`]; a limit ends the preparation early, and then the steps may be too long.
+    /// Like [`Iht::new`]; a limit ends the preparation early, and then the steps may be too long.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
             step: GradientStep::new(problem, limits),
@@ -170,7 +171,7 @@ impl<'p> Htp<'p> {
         Self::within(problem, &Limits::none())
     }
 
-    /// [`Htp::new`]; a limit ends the preparation early, and then the steps may be too long.
+    /// Like [`Htp::new`]; a limit ends the preparation early, and then the steps may be too long.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
             step: GradientStep::new(problem, limits),

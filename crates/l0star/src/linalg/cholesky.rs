@@ -1,7 +1,7 @@
 //! Cholesky factorisation of small dense matrices.
 //!
-//! Supports have a few columns; a plain loop over contiguous rows beats a library there (`faer` takes over from
-//! `BLOCKED` on).
+//! Supports have a few columns, where a plain loop over contiguous rows beats a library. `faer` takes over at size
+//! `BLOCKED`.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
@@ -14,11 +14,11 @@ use faer::{Accum, MatMut, Par};
 
 use super::kernels::{axpy, dot, widest};
 
-/// From this size on `faer` factorises.
+/// Size from which `faer` factorises.
 const BLOCKED: usize = 24;
-/// From this size on a factorisation takes long enough that one may want to stop it …
+/// Size from which a factorisation takes long enough that it must be possible to stop it …
 const LONG: usize = 1024;
-/// … which is possible after every so many columns.
+/// … which is checked after every panel of this many columns.
 const PANEL: usize = 128;
 
 /// `M = R Rᵀ`, R lower triangular, stored by rows in a full square.
@@ -29,12 +29,13 @@ pub struct Cholesky {
 }
 
 impl Cholesky {
-    /// An empty factor to be filled again and again.
+    /// Creates an empty factor, which can be filled repeatedly.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The square into which the caller writes the lower triangle (row-major) before [`Cholesky::factor`].
+    /// Resets the factor and returns the square into which the caller writes the lower triangle (row-major) before
+    /// [`Cholesky::factor`].
     pub fn start(&mut self, size: usize) -> &mut [f64] {
         self.size = size;
         self.rows.clear();
@@ -42,7 +43,7 @@ impl Cholesky {
         &mut self.rows
     }
 
-    /// The square of [`Cholesky::start`], filled with a whole matrix.
+    /// Fills the square of [`Cholesky::start`] with a whole matrix and returns it.
     pub fn load(&mut self, size: usize, square: &[f64]) -> &mut [f64] {
         debug_assert_eq!(square.len(), size * size);
         self.size = size;
@@ -51,12 +52,12 @@ impl Cholesky {
         &mut self.rows
     }
 
-    /// R by rows, after [`Cholesky::factor`]; what is above the diagonal is not part of it.
+    /// R by rows, after [`Cholesky::factor`]; entries above the diagonal are not part of it.
     pub fn rows(&self) -> &[f64] {
         &self.rows
     }
 
-    /// Factorises in place; false when the matrix is not positive definite in floating point.
+    /// Factorises in place; returns false if the matrix is not positive definite in floating point.
     pub fn factor(&mut self) -> bool {
         if self.size >= BLOCKED {
             return self.factor_blocked();
@@ -79,7 +80,7 @@ impl Cholesky {
         true
     }
 
-    /// [`Cholesky::factor`], given up (false) when `stop` says so.
+    /// Variant of [`Cholesky::factor`] that gives up and returns false once `stop` returns true.
     pub fn factor_unless(&mut self, stop: &dyn Fn() -> bool) -> bool {
         if self.size < LONG {
             return self.factor();
@@ -90,7 +91,7 @@ impl Cholesky {
         done
     }
 
-    /// Whether [`Cholesky::factor_unless`] succeeds; the factor is not to be used.
+    /// Whether [`Cholesky::factor_unless`] succeeds; the factor must not be used afterwards.
     pub fn succeeds_unless(&mut self, stop: &dyn Fn() -> bool) -> bool {
         if self.size < BLOCKED {
             return self.factor();
@@ -100,21 +101,21 @@ impl Cholesky {
     }
 
     fn factor_blocked(&mut self) -> bool {
-        // faer is two to three times as fast on columns: the factor is made above the diagonal and brought back.
+        // faer is two to three times as fast on columns: the factor is computed above the diagonal and copied back.
         mirror_up(&mut self.rows, self.size);
         let done = self.factor_columns_unless(&|| false);
         mirror_down(&mut self.rows, self.size);
         done
     }
 
-    /// Factorises what is above the diagonal, which is what is below it by columns.
+    /// Factorises the upper triangle, which is the lower triangle in column-major order.
     fn factor_columns_unless(&mut self, stop: &dyn Fn() -> bool) -> bool {
         let d = self.size;
         let mut rest = MatMut::from_column_major_slice_mut(&mut self.rows, d, d);
         if d < LONG {
             return factor_in_place(rest) && self.has_finite_pivots();
         }
-        // Right-looking: factorise a panel, take its share off what is left.
+        // Right-looking: factorise a panel, then subtract its contribution from the rest.
         while rest.nrows() > 0 {
             if stop() {
                 return false;
@@ -177,7 +178,7 @@ impl Cholesky {
         }
     }
 
-    /// `M⁻¹`, a full square.
+    /// `M⁻¹`, as a full square.
     pub fn inverse(&self) -> Vec<f64> {
         let d = self.size;
         let mut inverse = vec![0.0; d * d];
@@ -195,10 +196,11 @@ impl Cholesky {
         self.solve_upper(v);
     }
 
-    /// `B ← M⁻¹ B` for a B of so many columns, stored by rows: the substitutions of [`Cholesky::solve`] for all columns at once.
+    /// `B ← M⁻¹ B` for a B with this many columns, stored by rows: the substitutions of [`Cholesky::solve`] for all
+    /// columns at once.
     pub fn solve_rows(&self, b: &mut [f64], columns: usize) {
         let d = self.size;
-        // One choice of the instruction set for all of it: rows are short.
+        // The instruction set is dispatched once for the whole computation, because rows are short.
         widest(
             #[inline(always)]
             || {
@@ -225,17 +227,17 @@ impl Cholesky {
     }
 }
 
-/// Copies what is below the diagonal of a square to above it.
+/// Copies the lower triangle of a square to the upper one.
 pub(crate) fn mirror_up(rows: &mut [f64], d: usize) {
     mirror(rows, d, |(r, c)| (c, r));
 }
 
-/// Copies what is above the diagonal of a square to below it.
+/// Copies the upper triangle of a square to the lower one.
 fn mirror_down(rows: &mut [f64], d: usize) {
     mirror(rows, d, |at| at);
 }
 
-/// Copies tiles, each from the place that `from` makes of the one above the diagonal to the place across.
+/// Copies tiles across the diagonal. `from` maps a place above the diagonal to the place to copy from.
 fn mirror(rows: &mut [f64], d: usize, from: impl Fn((usize, usize)) -> (usize, usize)) {
     const TILE: usize = 8;
     let whole = d - d % TILE;
@@ -252,7 +254,7 @@ fn mirror(rows: &mut [f64], d: usize, from: impl Fn((usize, usize)) -> (usize, u
             }
         }
     }
-    // Next to the diagonal, and what is left of the last columns.
+    // The entries next to the diagonal, and the rest of the last columns.
     for r in 0..d {
         let end = (r - r % TILE + TILE).min(d);
         for c in (r + 1..end).chain(end.max(whole)..d) {
@@ -270,7 +272,7 @@ fn factor_in_place(view: MatMut<f64>) -> bool {
     cholesky_in_place(view, regular, Par::Seq, stack, Default::default()).is_ok()
 }
 
-/// The dispatch of the SIMD kernel costs more than a short loop.
+/// Dot product without SIMD dispatch for short slices, where dispatch costs more than the loop.
 #[inline]
 fn short_dot(a: &[f64], b: &[f64]) -> f64 {
     if a.len() < 24 {
@@ -303,7 +305,7 @@ mod tests {
             let mut v: Vec<f64> = (0..d)
                 .map(|i| (0..d).map(|j| full(i, j) * x[j]).sum())
                 .collect();
-            // The right sides v and 2v, side by side.
+            // The right-hand sides v and 2v, side by side.
             let mut both: Vec<f64> = v.iter().flat_map(|v| [*v, 2.0 * v]).collect();
             factor.solve(&mut v);
             factor.solve_rows(&mut both, 2);
@@ -336,7 +338,7 @@ mod tests {
     #[test]
     fn an_indefinite_matrix_is_refused() {
         for d in [2, 100, LONG + 1] {
-            // What makes it indefinite is below the diagonal, the only part that counts.
+            // The entry that makes it indefinite is below the diagonal, the only part that counts.
             for (last, beside) in [(-1.0, 0.0), (1.0, 2.0)] {
                 let mut factor = Cholesky::new();
                 let fill = |factor: &mut Cholesky| {

@@ -4,7 +4,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::rounding::{two_product, two_sum};
 
-/// What is left of a column that depends on others, relatively.
+/// Relative length below which the rest of a column counts as dependent on others.
 const DEPENDENT: f64 = 1e-29;
 
 /// The sum of two doubles that do not overlap.
@@ -44,12 +44,12 @@ impl Double {
         Self::new(root, rest.high / (2.0 * root))
     }
 
-    /// `ln x`, `x > 0`: the double next to it, and how much x is above the exponential of that.
+    /// `ln x` for `x > 0`: the nearest double, and the relative excess of x over the exponential of that.
     pub(crate) fn ln(x: f64) -> Self {
         let high = x.ln();
         let twos = (high / Self::LN_2.high).round();
         let rest = Self::from(high) - Self::from(twos) * Self::LN_2;
-        // The series of a thirty-second of what is left, then five squares.
+        // The series for 1/32 of the rest, then five squarings.
         let part = Self::new(rest.high / 32.0, rest.low / 32.0);
         let mut power = Self::from(1.0);
         for k in (1..=14).rev() {
@@ -58,7 +58,7 @@ impl Double {
         for _ in 0..5 {
             power = power * power;
         }
-        // Two factors, for neither may overflow.
+        // Two factors, so that neither overflows.
         let half = (-0.5 * twos).trunc();
         let scaled = x * half.exp2() * (-twos - half).exp2();
         let ratio = Self::from(scaled) / power - Self::from(1.0);
@@ -136,8 +136,10 @@ fn subtract(v: &mut [Double], s: Double, q: &[Double]) {
     v.iter_mut().zip(q).for_each(|(v, q)| *v = *v - s * *q);
 }
 
-/// The x with the least `|Wx - t|`, W given by its columns, from its QR factorisation: normal equations would square its
-/// condition. A column in the span of those before it has no share in x.
+/// The x with the smallest `|Wx - t|`, for a W given by its columns.
+///
+/// It uses a QR factorisation, because normal equations would square the condition number. A column in the span of
+/// those before it gets the coefficient 0.
 pub(crate) fn least_squares(mut columns: Vec<Vec<Double>>, mut t: Vec<Double>) -> Vec<Double> {
     let size = columns.len();
     // R by columns; a diagonal of 0 marks a column that depends on others.
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn logarithms_have_thirty_digits() {
-        // What their first sixteen digits lack.
+        // `low` is the part that the first sixteen digits lack.
         let of = |x: f64, high: f64, low: f64| {
             let found = Double::ln(x) - Double::new(high, low);
             assert!(found.high.abs() <= 1e-30 * high.abs(), "{x}: {found:?}");
@@ -213,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Columns that are the same in doubles as soon as they are squared.
+    /// Columns that are the same in doubles once they are squared.
     #[test]
     fn nearly_collinear_columns_are_told_apart() {
         let column = |values: [f64; 3]| values.map(Double::from).to_vec();
@@ -226,7 +228,7 @@ mod tests {
             (x[0].high - 4.0).abs() < 1e-6 && (x[1].high + 1.0).abs() < 1e-6,
             "{x:?}"
         );
-        // A copy has no share.
+        // A copy gets the coefficient 0.
         let same = vec![columns[0].clone(), columns[0].clone()];
         let x = least_squares(same, column([2.0, 2.0, 0.0]));
         assert!((x[0].high - 2.0).abs() < 1e-12 && x[1].high == 0.0, "{x:?}");

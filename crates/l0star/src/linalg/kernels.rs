@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::rounding::{two_product, two_sum};
 
-/// `max |a_i|`, numbers that are no numbers left out; 0 of nothing.
+/// `max |a_i|`, ignoring NaN; 0 for an empty slice.
 pub(crate) fn largest(a: &[f64]) -> f64 {
     let larger = |m: f64, a: f64| if a.abs() > m { a.abs() } else { m };
     let (blocks, rest) = a.as_chunks::<8>();
@@ -266,14 +266,14 @@ pub fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// Finds rows j of a square of correlations m, in single precision, that are nearly dependent together with row i and some other:
-/// those of `rows` with
+/// Finds the rows j of a single-precision matrix of correlations m that are nearly dependent together with row i and a
+/// third one: those of `rows` with
 ///
 /// ```text
 /// (m_jl - m_ij m_il)² - (1 - m_ij²)(1 - m_il²) ≥ least   for some l of `columns`
 /// ```
 ///
-/// The difference is rounded as section 14 of `docs/numerics.md` counts it. Four rows share each load of row i.
+/// Section 14 of `docs/numerics.md` bounds the rounding of the difference. Four rows share each load of row i.
 pub(crate) fn dependent(
     square: &[f32],
     stride: usize,
@@ -346,16 +346,16 @@ pub(crate) fn dependent(
     });
 }
 
-/// `high + low += s a`, in doubled precision: what `high` rounds away is in `low`.
+/// `high + low += s a`, in doubled precision: `low` accumulates what rounding removes from `high`.
 pub(crate) fn axpy_doubled(s: f64, a: &[f64], high: &mut [f64], low: &mut [f64]) {
-    // Compiled for the instruction set at hand, where `mul_add` is an instruction and not a call.
+    // Compiled for the detected instruction set, where `mul_add` is an instruction and not a call.
     arch().dispatch(|| {
         let sums = high.iter_mut().zip(low);
         sums.zip(a).for_each(|(sum, a)| add_product(sum, *a, s));
     });
 }
 
-/// [`axpy_doubled`] for a sparse column.
+/// Variant of [`axpy_doubled`] for a sparse column.
 pub(crate) fn axpy_sparse_doubled(
     s: f64,
     rows: &[u32],
@@ -383,7 +383,7 @@ pub(crate) fn widest<R>(code: impl FnOnce() -> R) -> R {
     arch().dispatch(code)
 }
 
-/// The instruction set, looked up once.
+/// Returns the instruction set, which is detected once.
 #[inline]
 fn arch() -> Arch {
     Arch::new()

@@ -1,12 +1,12 @@
-//! Proofs that a matrix is positive semidefinite, and how much of a diagonal can be taken off before it is not.
+//! Proofs that a matrix is positive semidefinite, and how far its diagonal can be reduced before it is not.
 
 use super::cholesky::Cholesky;
 use super::kernels;
 use super::rounding::{U, gamma};
 use crate::limits::Limits;
 
-/// Whether `G ⪰ 0` is proved for every symmetric G within `share · tr Ĝ` of the float Ĝ (in the spectral norm):
-/// floating-point Cholesky of `Ĝ - εI` runs to its end with
+/// Whether `G ⪰ 0` is proved for every symmetric G within `share · tr Ĝ` of the floating-point Ĝ (in the spectral
+/// norm): the floating-point Cholesky factorisation of `Ĝ - εI` completes, with
 /// `ε ≥ (γ_{d+1}/(1 - γ_{d+1}) + share) tr Ĝ + 2u max Ĝ_ii`.
 pub(crate) fn proved(
     g: &[f64],
@@ -18,7 +18,7 @@ pub(crate) fn proved(
     let diagonal = (0..d).map(|i| g[i * d + i]);
     let trace: f64 = diagonal.clone().map(f64::abs).sum();
     let largest = diagonal.fold(0.0, f64::max);
-    // Three more than the textbook: a factorisation may multiply by reciprocals of its pivots.
+    // Three more than in the textbook: a factorisation may multiply by reciprocals of its pivots.
     let own = gamma(d + 4);
     let relative = own / (1.0 - own) + share;
     let epsilon = (relative * trace + 4.0 * U * (largest + 1.0)) * (1.0 + 1e-6);
@@ -27,11 +27,11 @@ pub(crate) fn proved(
     factor.succeeds_unless(&|| limits.stop())
 }
 
-/// The largest t with `H ⪰ diag(base + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
-/// `R½ (H - diag base)⁻¹ R½`, R the room, by Lanczos' iteration.
+/// Estimates the largest t with `H ⪰ diag(base + t·room)` from above: the reciprocal of the largest eigenvalue of
+/// `R½ (H - diag base)⁻¹ R½`, with R the room, by Lanczos iteration.
 ///
-/// A trace of the base stays, so that a singular matrix can still be factorised: t is then too small by as little. Not a
-/// proof: see [`proved`].
+/// A small part of the base is left in, so that a singular matrix can still be factorised; t is then too small by as
+/// little. This is not a proof: see [`proved`].
 pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64], limits: &Limits) -> f64 {
     let d = room.len();
     let mut factor = Cholesky::new();
@@ -47,7 +47,7 @@ pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64], limits: &Limi
     let length = kernels::norm(&v);
     v.iter_mut().for_each(|v| *v /= length);
     let (mut before, mut w) = (vec![0.0; d], vec![0.0; d]);
-    // `(diagonal, below it)` of the tridiagonal matrix that the operator is in the space seen so far.
+    // `(diagonal, below it)` of the tridiagonal matrix that represents the operator in the space seen so far.
     let mut small: Vec<(f64, f64)> = Vec::new();
     let mut value: f64 = 0.0;
     for _ in 0..40 {
@@ -85,8 +85,8 @@ pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64], limits: &Limi
     }
 }
 
-/// The largest eigenvalue of a symmetric tridiagonal matrix, given as `(diagonal, below it)`, to about 1e-6 of its size: the
-/// smallest bound that a Sturm sequence allows.
+/// Largest eigenvalue of a symmetric tridiagonal matrix, given as `(diagonal, below it)`, to about 1e-6 of its size:
+/// the smallest bound that a Sturm sequence allows.
 fn largest_of_tridiagonal(entries: &[(f64, f64)]) -> f64 {
     let beside = |i: usize| if i == 0 { 0.0 } else { entries[i - 1].1.abs() };
     let last = entries.len() - 1;
@@ -118,8 +118,9 @@ fn largest_of_tridiagonal(entries: &[(f64, f64)]) -> f64 {
     high
 }
 
-/// A diagonal μ ≥ 0 with `H - diag(base + μ) ⪰ 0`, roughly: coordinate ascent on
-/// `Σ w_i μ_i + τ log det(H - diag(base + μ))` from `start`, τ halved after every sweep. Not a proof: see [`proved`].
+/// Estimates a diagonal μ ≥ 0 with `H - diag(base + μ) ⪰ 0` by coordinate ascent on
+/// `Σ w_i μ_i + τ log det(H - diag(base + μ))` from `start`, with τ halved after every sweep. This is not a proof: see
+/// [`proved`].
 ///
 /// With `V = (H - diag(base + μ))⁻¹` the exact maximum along coordinate i is `μ_i + 1/V_ii - τ/w_i`, and V changes by a
 /// matrix of rank one.
@@ -172,8 +173,8 @@ pub(crate) fn spread_lift(
     Some(mu)
 }
 
-/// Weights for [`spread_lift`] with a share of their mean added to each, so that a lift also serves nodes other than the
-/// one it is made at, and as many more at the end as columns without one.
+/// Weights for [`spread_lift`], with a share of their mean added to each, so that a lift also serves nodes other than
+/// the one it is made at. Columns without a weight come last and get that share alone.
 pub(crate) fn widen(weights: &[f64], size: usize) -> Vec<f64> {
     let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
     let floor = (0.3 * mean).max(1e-300);
@@ -220,7 +221,7 @@ mod tests {
                     proved(&left, d, 0.0, &mut Cholesky::new(), &limits)
                 };
                 assert!(holds(0.9 * share), "{d} columns: {share}");
-                // Where something is singular a trace of the base is all there is.
+                // If the matrix is singular, the small part of the base is all there is.
                 assert!(share <= 1.0 && (alike || d == 1 || !holds(1.02 * share + 0.01)));
             }
         }

@@ -1,9 +1,9 @@
 //! Selection: the largest entries of a vector without sorting it.
 
-/// Up to this many are found by insertion, which beats a selection: few values enter.
+/// Number of entries up to which insertion beats a selection: few values enter.
 const FEW: usize = 48;
 
-/// The sum of the `m` largest of some non-negative numbers, in O(d) expected.
+/// Sum of the `m` largest of some non-negative numbers, in O(d) expected time.
 pub(crate) fn top_sum(
     values: impl ExactSizeIterator<Item = f64>,
     m: usize,
@@ -39,7 +39,7 @@ pub(crate) fn top_sum(
     scratch.iter().sum()
 }
 
-/// Brings the `m` largest entries to the front, sorted; there are more than that, and m > 0.
+/// Moves the `m` largest entries to the front, in descending order. There must be more than m entries, and m > 0.
 pub(crate) fn largest_to_front(sizes: &mut [f64], m: usize) {
     if m > FEW {
         sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The upper half of a double: its whole range and twenty binary digits. Unlike a single-precision number it neither over-
-/// nor underflows where a double does not, so that the unit of the response does not matter.
+/// The upper half of a double: its whole range and twenty binary digits. Unlike a single-precision number, it neither
+/// overflows nor underflows where a double does not, so that the unit of the response does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Short(u32);
 
 impl Short {
-    /// Rounded to nearest (ties away from 0).
+    /// Rounds a double to the nearest short number (ties away from 0).
     #[inline]
     pub(crate) fn new(value: f64) -> Self {
         let half = 1 << 31;

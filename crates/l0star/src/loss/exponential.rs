@@ -10,9 +10,9 @@
 //! That is half of the deviance: the negative log-likelihood less that of a perfect fit, which depends on the data alone.
 //! Poisson: `m = b`, `r = z - c`; a count of 0 has `l = e^z`. Gamma: `m = 1`, `r = c - z`.
 //!
-//! The curvature s is not bounded. Where s would be above `e^180` the loss goes on in a straight line: that is convex and no
-//! larger, so that a bound of it is one of the loss itself, and nothing overflows. `docs/numerics.md`, section 19, derives what
-//! is rounded where.
+//! The curvature s is not bounded. Where s would be above `e^180`, the loss is continued by a straight line. The
+//! result is convex and no larger, so that a bound of it is a bound of the loss itself, and nothing overflows.
+//! `docs/numerics.md`, section 19, derives the rounding errors.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -21,16 +21,16 @@ use super::{Loss, ResponseKind};
 use crate::linalg::double::Double;
 use crate::linalg::rounding::U;
 
-/// From here on the exponential is continued by its tangent.
+/// Logarithm of s from which the exponential is continued by its tangent.
 const CAP: f64 = 180.0;
-/// Slopes whose s is smaller than this do not tell where they belong …
+/// Slopes whose s is smaller than this do not determine their prediction …
 const LEAST: f64 = 1e-290;
-/// … which is where predictions have a logarithm of s below this.
+/// … which is the case for predictions whose logarithm of s is below this.
 const LEAST_LOG: f64 = -660.0;
-/// A share that covers a few roundings.
+/// A factor that covers a few roundings.
 const SAFE: f64 = 1.0 - 1e-12;
 
-/// `2/k!` from k = 2 on: what is left out after the last is below 1e-19 of the first where `|r| ≤ 1`.
+/// `2/k!` from k = 2 on. The remainder after the last is below 1e-19 of the first where `|r| ≤ 1`.
 const RISE: [f64; 19] = {
     let (mut coefficients, mut k) = ([1.0; 19], 1);
     while k < 19 {
@@ -39,7 +39,7 @@ const RISE: [f64; 19] = {
     }
     coefficients
 };
-/// `1/3`, `1/5`, …: what is left out after the last is below 1e-18 of the first where `|v| ≤ 1/5`.
+/// `1/3`, `1/5`, …: the remainder after the last is below 1e-18 of the first where `|v| ≤ 1/5`.
 const FALL: [f64; 12] = {
     let (mut coefficients, mut k) = ([0.0; 12], 0);
     while k < 12 {
@@ -49,18 +49,18 @@ const FALL: [f64; 12] = {
     coefficients
 };
 
-/// What tells the losses with a log link apart.
+/// A family of responses whose loss has a log link.
 pub trait Family: Debug + Default + Copy + Send + Sync + 'static {
-    /// The word for the loss.
+    /// Name of the loss.
     const NAME: &'static str;
-    /// What its responses are.
+    /// Kind of responses of the loss.
     const RESPONSE: ResponseKind;
     /// The sign of `z` in `r`.
     const SIGN: f64;
-    /// What a row costs, in words.
+    /// The cost of a row, in words.
     const FORMULA: &'static str;
 
-    /// m.
+    /// The mass m of a response.
     fn mass(b: f64) -> f64;
 
     /// `s = m e^r`; it may be infinite.
@@ -111,7 +111,7 @@ impl Family for Amounts {
     }
 }
 
-/// The loss of a family.
+/// Loss with a log link for a [`Family`] of responses.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exponential<F>(PhantomData<F>);
 
@@ -121,7 +121,7 @@ pub type Poisson = Exponential<Counts>;
 /// `l(z, b) = b e^{-z} + z - ln b - 1`, `b > 0`: gamma regression with a log link.
 pub type Gamma = Exponential<Amounts>;
 
-/// `φ(r) = e^r - 1 - r` for `r ≤ 2`, to 12u, relatively.
+/// `φ(r) = e^r - 1 - r` for `r ≤ 2`, to a relative 12u.
 #[inline]
 fn rise(r: f64) -> f64 {
     if r.abs() >= 1.0 {
@@ -131,8 +131,10 @@ fn rise(r: f64) -> f64 {
     0.5 * r * r * terms.fold(0.0, |sum, coefficient| sum * r + coefficient)
 }
 
-/// `ψ(u) = (1 + u) ln(1 + u) - u`, to 14u where `-1/3 ≤ u ≤ 1/2`, elsewhere at most `20u(|ψ| + |u|)` above it; never below by
-/// more than 14u. `s = 1 + u`, which has more digits than u has where it is small.
+/// `ψ(u) = (1 + u) ln(1 + u) - u`, to 14u where `-1/3 ≤ u ≤ 1/2`.
+///
+/// Elsewhere the result is at most `20u(|ψ| + |u|)` above ψ; it is never below by more than 14u. `s = 1 + u` is given
+/// too, because it has more digits than u where it is small.
 #[inline]
 fn fall(u: f64, s: f64) -> f64 {
     if !(-1.0 / 3.0..=0.5).contains(&u) {
@@ -190,7 +192,7 @@ impl<F: Family> Exponential<F> {
         F::SIGN * (z - c)
     }
 
-    /// Where `s` reaches its cap: `ln s ≤ CAP`.
+    /// `ln s`, before the cap.
     #[inline]
     fn logarithm(z: f64, b: f64) -> f64 {
         // m e^r is e^z for counts and b e^{-z} for amounts.
@@ -201,13 +203,13 @@ impl<F: Family> Exponential<F> {
         }
     }
 
-    /// s, at most `e^CAP`.
+    /// s, capped at `e^CAP`.
     #[inline]
     fn bend(z: f64, b: f64) -> f64 {
         F::expected(z, b).min(CAP.exp())
     }
 
-    /// s of a slope, which is exact up to one rounding.
+    /// s as a function of the slope, exact up to one rounding.
     #[inline]
     fn bend_of(alpha: f64, b: f64) -> f64 {
         F::mass(b) + F::SIGN * alpha
@@ -280,18 +282,18 @@ impl<F: Family> Loss for Exponential<F> {
         F::SIGN * (Self::bend(z, b) - F::mass(b))
     }
 
-    /// At the cap it stays what it is there: a step has to lead back somehow.
+    /// Beyond the cap the curvature keeps its value there, so that a step can lead back.
     #[inline]
     fn curvature(&self, z: f64, b: f64) -> f64 {
         Self::bend(z, b)
     }
 
-    /// There is no such bound.
+    /// Infinite: the curvature has no bound.
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// The mean curvature where predictions are as large as the responses.
+    /// The mean curvature if predictions are as large as the responses.
     fn usual_curvature(&self, p: &[f64], b: &[f64]) -> f64 {
         let rows = p.iter().zip(b);
         let (sum, all) = rows.fold((0.0, 0.0), |(sum, all), (p, b)| {
@@ -391,7 +393,7 @@ impl<F: Family> Loss for Exponential<F> {
         true
     }
 
-    /// s only grows, or only falls: it is least at one end. A straight line has none.
+    /// s is monotone, so it is smallest at one end. The straight line has no curvature.
     fn least_curvature(&self, low: f64, high: f64, b: f64) -> f64 {
         let (flattest, steepest) = if F::SIGN > 0.0 {
             (low, high)
@@ -405,7 +407,7 @@ impl<F: Family> Loss for Exponential<F> {
         }
     }
 
-    /// The quotient is `s φ(τ)/τ²` with `τ = ±t`, which grows with τ: it is least at `τ = -radius`.
+    /// The quotient is `s φ(τ)/τ²` with `τ = ±t`, which grows with τ: it is smallest at `τ = -radius`.
     fn secant(&self, z: f64, b: f64, radius: f64) -> f64 {
         let log = Self::logarithm(z, b);
         if !(log + radius < CAP && log > LEAST_LOG) {
@@ -419,13 +421,13 @@ impl<F: Family> Loss for Exponential<F> {
         (Self::bend(z, b) * least * SAFE).max(0.0)
     }
 
-    /// s moves by a factor of at least `e^{-error}`.
+    /// s changes by a factor of at least `e^{-error}`.
     fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
         (self.secant(z, b, radius + error) * (1.0 - error)).max(0.0)
     }
 
-    /// The divergence of the conjugate is `s ψ(η)` with `η = ±wt/s ≥ -1`, and `ψ(η) ≤ η²`: half of the curvature serves for
-    /// every slope of the domain. Where s is small beside m a slope has too few of its digits.
+    /// The divergence of the conjugate is `s ψ(η)` with `η = ±wt/s ≥ -1`, and `ψ(η) ≤ η²`: half of the curvature is
+    /// valid for every slope of the domain. Where s is small compared with m, a slope has too few of its digits.
     #[inline]
     fn parabola(&self, alpha: f64, b: f64) -> (f64, f64, f64) {
         const SAFE: f64 = 1.0 - 1e-9;

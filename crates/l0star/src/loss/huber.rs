@@ -8,7 +8,7 @@ pub struct Huber {
 }
 
 impl Huber {
-    /// `δ > 0`, finite.
+    /// Creates the loss with this δ, which must be finite and > 0.
     pub fn new(delta: f64) -> Result<Self> {
         if delta > 0.0 && delta.is_finite() {
             return Ok(Self { delta });
@@ -20,7 +20,7 @@ impl Huber {
         })
     }
 
-    /// Where the loss turns from quadratic to linear.
+    /// δ, the residual at which the loss turns from quadratic to linear.
     pub fn delta(&self) -> f64 {
         self.delta
     }
@@ -114,7 +114,7 @@ impl Loss for Huber {
         }
     }
 
-    /// The quadratic's, clipped: the constraint is an interval and the objective a parabola.
+    /// The result of the quadratic loss, clipped: the constraint is an interval and the objective a parabola.
     #[inline]
     fn prox_conjugate(&self, v: f64, b: f64, t: f64) -> f64 {
         ((v - t * b) / (1.0 + t)).clamp(-self.delta, self.delta)
@@ -143,7 +143,7 @@ impl Loss for Huber {
         self.secant_near(z, b, radius, 0.0)
     }
 
-    /// Within ±δ it is ½; beyond, with `e` the way to the nearer bend, `(et - e²/2)/t²`, which falls.
+    /// ½ within ±δ; beyond, `(et - e²/2)/t²` with `e` the distance to the nearer bend, which decreases.
     fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
         let residual = (z - b).abs() + error + 1e-15 * (z.abs() + b.abs());
         let way = self.delta - residual;
@@ -156,7 +156,7 @@ impl Loss for Huber {
         (way * radius - 0.5 * way * way) / (radius * radius) * (1.0 - 1e-12)
     }
 
-    /// The conjugate is a parabola of curvature 1 within ±δ. Next to an end a flatter step leaves room for half of δ.
+    /// The conjugate is a parabola of curvature 1 within ±δ. Near an end, a smaller w leaves room for a t of half of δ.
     #[inline]
     fn parabola(&self, alpha: f64, _b: f64) -> (f64, f64, f64) {
         const SAFE: f64 = 1.0 - 1e-9;

@@ -6,7 +6,8 @@
 //! P(x) ≥ L(z̄) - βᵀ(z̄ - o) - Σ_S q_j - top_m(q_F),     q_j = (a_jᵀβ)²/2λ_j
 //! ```
 //!
-//! so that a loss has to know its value, its gradient and its curvature, and to evaluate the first two terms downwards.
+//! A loss therefore only has to provide its value, its gradient and its curvature, and to evaluate the first two terms
+//! with downward rounding.
 
 use std::fmt::Debug;
 
@@ -27,22 +28,22 @@ pub trait Joint: Debug + Send + Sync {
     /// The exact Hessian at z.
     fn hessian(&self, z: &[f64]) -> Box<dyn Hessian>;
 
-    /// Puts `β ≈ ∇L(z)` into `beta` and bounds what it is worth; `offset` may be empty.
+    /// Writes `β ≈ ∇L(z)` to `beta` and bounds its dual value; `offset` may be empty.
     fn dual(&self, z: &[f64], offset: &[f64], beta: &mut [f64]) -> DualValue;
 
-    /// A curvature as it is to be expected, relative to the weights of the rows, finite and > 0: for steps and scores.
+    /// Typical curvature relative to the weights of the rows, finite and > 0: for steps and scores.
     fn usual_curvature(&self) -> f64;
 
-    /// By how much L can grow, as a share of itself, when no prediction moves by more than `step`; rounded up.
+    /// Largest growth of L, as a share of itself, when no prediction moves by more than `step`; rounded up.
     fn growth(&self, step: f64) -> f64;
 
-    /// How many observations the likelihood has, where these are not the rows.
+    /// Number of observations in the likelihood, if this is not the number of rows.
     fn observations(&self) -> Option<f64> {
         None
     }
 
-    /// The share of comparable pairs of rows that the predictions have in order, ties counted half: for events the row whose
-    /// event is first should have the larger one. `None` where rows are not compared, or none can be.
+    /// Share of comparable pairs of rows that the predictions order correctly, with ties counted half: the row whose
+    /// event comes first should have the larger prediction. `None` if rows are not compared, or no pair is comparable.
     fn concordance(&self, _z: &[f64]) -> Option<f64> {
         None
     }
@@ -52,13 +53,13 @@ pub trait Joint: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Everything that makes L, beside responses and weights: checkpoints compare it.
+    /// Everything that defines L apart from responses and weights, which checkpoints compare.
     fn fingerprint(&self) -> Vec<f64>;
 }
 
 /// `∇²L(z) = diag(h) - BᵀB`, with h the [`Joint::curvatures`].
 pub trait Hessian {
-    /// How many rows B has.
+    /// Number of rows of B.
     fn rank(&self) -> usize;
 
     /// `out = Bt`.
@@ -68,24 +69,24 @@ pub trait Hessian {
     fn subtract(&self, y: &[f64], t: &mut [f64]);
 }
 
-/// What a dual point is worth before the atoms of features.
+/// Value of a dual point before the atoms of features are subtracted.
 ///
 /// There is a real vector β' within `distance` of the floats β, in the Euclidean norm, with
 /// `β'ᵀo - L*(β') ≥ value - slack`.
 #[derive(Debug, Clone, Copy)]
 pub struct DualValue {
-    /// `L(z) - βᵀ(z - o)`, as it was computed.
+    /// `L(z) - βᵀ(z - o)`, as computed.
     pub value: f64,
-    /// What rounding can have added to it.
+    /// Limit on what rounding can have added to the value.
     pub slack: f64,
-    /// How far β is from a dual point with this value.
+    /// Distance of β from a dual point with this value.
     pub distance: f64,
 }
 
-/// The cumulative baseline hazard from an event time on.
+/// Step of the cumulative baseline hazard at an event time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HazardStep {
-    /// The stratum, as it was given; 0 where there is only one.
+    /// The stratum, as given; 0 if there is only one.
     pub stratum: u32,
     /// The time.
     pub time: f64,
@@ -93,8 +94,8 @@ pub struct HazardStep {
     pub hazard: f64,
 }
 
-/// The functions of a single row, for a loss that has none: what is asked of one is no number, so that nothing can be proved from it by
-/// mistake.
+/// Implements the functions of a single row for a loss that has none: they return NaN or infinities, so that nothing
+/// can be proved from them by mistake.
 macro_rules! no_rows {
     () => {
         fn value(&self, _z: f64, _b: f64) -> f64 {

@@ -1,11 +1,11 @@
-//! The likelihood of gamma responses, whose dispersion is estimated with the rest.
+//! The likelihood of gamma responses, whose dispersion is estimated with the other parameters.
 
-/// From here on the asymptotic series have sixteen digits.
+/// Shape from which the asymptotic series have sixteen digits.
 const LARGE: f64 = 30.0;
 const MAX_ROUNDS: usize = 200;
 
-/// Minus twice the largest log-likelihood of a row, over all shapes ν, for a mean loss L (half the deviance), up to what depends
-/// on the responses alone:
+/// Minus twice the largest log-likelihood of a row, over all shapes ν, for a mean loss L (half the deviance), up to
+/// terms that depend on the responses alone:
 ///
 /// ```text
 /// 2 (ν(L + 1) - ν ln ν + ln Γ(ν)),   ln ν - ψ(ν) = L.
@@ -13,7 +13,7 @@ const MAX_ROUNDS: usize = 200;
 ///
 /// For small L it is `ln(2L) + ln 2π + 1`, as for normal errors.
 pub(crate) fn gamma_deviance(loss: f64) -> f64 {
-    // A perfect fit has no finite one.
+    // A perfect fit has no finite value.
     let loss = loss.max(f64::MIN_POSITIVE);
     // Thom's estimate, then a step that is exact where ln ν - ψ(ν) falls like 1/ν.
     let mut shape = (1.0 + (1.0 + 4.0 / 3.0 * loss).sqrt()) / (4.0 * loss);

@@ -97,8 +97,8 @@ impl Loss for Logistic {
     }
 
     /// With the margin `m = by` and `c = bz`: the root of `g(m) = m - c - t/(1 + e^m)`, which increases and lies in
-    /// `[c, c + t]`. Newton, kept inside a shrinking bracket, from a start that is right for large t too: there the
-    /// probability `(m - c)/t` hardly depends on m.
+    /// `[c, c + t]`. Newton's method, kept inside a shrinking bracket, finds it. The start also suits large t, where
+    /// the probability `(m - c)/t` hardly depends on m.
     #[inline]
     fn prox(&self, z: f64, b: f64, t: f64) -> f64 {
         let c = b * z;
@@ -173,7 +173,7 @@ impl Loss for Logistic {
     /// σ radius)/radius²`, `σ = l'` of `ln(1 + e^z)`, `q = 1 - e^{-radius}`. A small radius leaves few digits: there
     /// `l''(z + t) ≥ l''(z) e^{-|t|}`.
     fn secant(&self, z: f64, b: f64, radius: f64) -> f64 {
-        // Slopes this close to an end of the domain say too little of where they belong.
+        // Slopes this close to an end of the domain determine their prediction too poorly.
         if z.abs() > FAR {
             return 0.0;
         }
@@ -185,18 +185,18 @@ impl Loss for Logistic {
         (rise / (radius * radius) * (1.0 - 1e-9)).max(0.0)
     }
 
-    /// `|l'''| ≤ l''`, so that l'' moves by a factor of at most `e^{error}`.
+    /// `|l'''| ≤ l''`, so that l'' changes by a factor of at most `e^{error}`.
     fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
         (self.secant(z, b, radius) * (1.0 - error)).max(0.0)
     }
 
-    /// With `t = -bα` the divergence `l*(α') - l*(α) - z(α' - α)` is that of two coins, at most `(t' - t)²/(t(1 - t))`: half of the
-    /// curvature serves for every slope of the domain.
+    /// With `t = -bα` the divergence `l*(α') - l*(α) - z(α' - α)` is that between two coins, at most
+    /// `(t' - t)²/(t(1 - t))`: half of the curvature is valid for every slope of the domain.
     #[inline]
     fn parabola(&self, alpha: f64, b: f64) -> (f64, f64, f64) {
         const SAFE: f64 = 1.0 - 1e-9;
         let t = -b * alpha;
-        // Slopes next to the end 1 do not tell how far away it is.
+        // Slopes near the end 1 do not determine their distance from it.
         if !(t > 1e-300 && t < 1.0 - 1e-4) {
             return (0.0, f64::NEG_INFINITY, f64::INFINITY);
         }

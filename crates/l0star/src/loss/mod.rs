@@ -4,8 +4,8 @@
 //! provided methods, compiled once per loss, so that the call through `dyn Loss` is paid once per vector.
 //! `docs/add-a-loss.md` walks through [`SquaredHinge`] as an example.
 //!
-//! A loss that couples rows, as [`Cox`] does, is a function of all of them: [`Loss::bind`] makes a [`Joint`] of it and the rows of
-//! a problem.
+//! A loss that couples rows, such as [`Cox`], is a function of all of them: [`Loss::bind`] combines it with the rows
+//! of a problem into a [`Joint`].
 
 mod cox;
 mod exponential;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// What the responses of a loss are.
+/// Kind of responses that a loss takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseKind {
     /// Any finite number; the loss is `h(z - b)` with `h` even and convex.
@@ -50,7 +50,7 @@ pub enum ResponseKind {
 }
 
 impl ResponseKind {
-    /// Whether responses are numbers that a column holds as they are, not labels.
+    /// Whether responses are plain numbers rather than labels or classes.
     pub fn is_numeric(self) -> bool {
         !matches!(self, Self::Label | Self::Class)
     }
@@ -59,13 +59,13 @@ impl ResponseKind {
 /// The rows that a loss is bound to.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// The responses of all rows that were given.
+    /// Responses of all given rows.
     pub all: &'a [f64],
-    /// Which of them have a positive weight.
+    /// Whether each of these rows has a positive weight.
     pub keep: &'a [bool],
-    /// The responses of these …
+    /// Responses of the rows with a positive weight …
     pub kept: &'a [f64],
-    /// … and their weights, as shares.
+    /// … and the weights of these rows, as shares.
     pub p: &'a [f64],
 }
 
@@ -74,31 +74,31 @@ pub struct Rows<'a> {
 /// The slope `α = l'(z)` is the dual variable of a row. Everything must be free of overflow for finite arguments
 /// (a result may be infinite only where the mathematics says so).
 pub trait Loss: Debug + Send + Sync {
-    /// The word for it: `quadratic`, `huber`, …
+    /// Name of the loss: `quadratic`, `huber`, …
     fn name(&self) -> &'static str;
 
-    /// What the responses are.
+    /// Kind of responses of the loss.
     fn response(&self) -> ResponseKind;
 
-    /// The loss of all rows, for a loss that couples them; `None` for a sum over rows. Where there is one, nothing is asked of
-    /// single rows.
+    /// Binds a loss that couples rows to all rows of a problem; `None` for a sum over rows. If the loss can be bound,
+    /// its functions of single rows are not called.
     fn bind(&self, _rows: &Rows) -> Result<Option<Arc<dyn Joint>>> {
         Ok(None)
     }
 
-    /// The loss for some of the rows, given by their numbers, where it holds more about rows than responses do; `None` where it
-    /// serves for any rows.
+    /// Restricts the loss to some of the rows, given by their numbers, if it holds data about rows beyond their
+    /// responses; `None` if it serves any rows.
     fn of_rows(&self, _rows: &[usize]) -> Option<Arc<dyn Loss>> {
         None
     }
 
-    /// How many classes responses are of, where a row has a score for each of them. The loss couples all scores then; those of class
-    /// c are the c-th part.
+    /// Number of classes, if a row has a score for each class. Such a loss couples all scores; those of class c are
+    /// the c-th part.
     fn classes(&self) -> Option<usize> {
         None
     }
 
-    /// Whether a constant added to all predictions changes nothing, so that there is no intercept.
+    /// Whether a constant added to all predictions changes nothing, so that no intercept is possible.
     fn is_relative(&self) -> bool {
         false
     }
@@ -112,11 +112,11 @@ pub trait Loss: Debug + Send + Sync {
     /// `l''(z, b)` (any element of the generalised second derivative where it jumps), ≥ 0.
     fn curvature(&self, z: f64, b: f64) -> f64;
 
-    /// The smallest `s` with `l'' ≤ s` everywhere: `l` is `s`-smooth and `l*` is `1/s`-strongly convex. It is infinite where
-    /// there is no such bound: then [`Loss::usual_curvature`] and [`Loss::most_curvature`] say what can be said.
+    /// The smallest `s` with `l'' ≤ s` everywhere: `l` is `s`-smooth and `l*` is `1/s`-strongly convex. It is infinite
+    /// if there is no such bound; [`Loss::usual_curvature`] and [`Loss::most_curvature`] then serve instead.
     fn smoothness(&self) -> f64;
 
-    /// A curvature as it is to be expected with these rows, finite and > 0: for steps, which are checked, and scores.
+    /// Typical curvature for these rows, finite and > 0: for scores, and for steps, which are checked.
     fn usual_curvature(&self, _p: &[f64], _b: &[f64]) -> f64 {
         self.smoothness()
     }
@@ -126,7 +126,7 @@ pub trait Loss: Debug + Send + Sync {
         self.smoothness()
     }
 
-    /// The curvature of a parabola that touches l at z and lies above it everywhere. Only the length of steps hangs on it.
+    /// Curvature of a parabola that touches l at z and lies above it everywhere. Only step lengths depend on it.
     fn covering_curvature(&self, _z: f64, _b: f64) -> f64 {
         self.smoothness()
     }
@@ -136,8 +136,8 @@ pub trait Loss: Debug + Send + Sync {
 
     /// The conjugate `l*(α, b) = sup_z αz - l(z, b)` for `α` in [`Loss::domain`], as a sum of two terms.
     ///
-    /// Certified bounds rely on no term being computed below itself by more than 8 units in the last place; they are returned
-    /// apart so that a sum over rows can bound its own rounding by the sum of absolute values.
+    /// Certified bounds rely on no term being computed more than 8 units in the last place below its exact value. The
+    /// terms are returned separately so that a sum over rows can bound its own rounding by the sum of absolute values.
     fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64);
 
     /// A `z` with `l'(z, b) = α`, the derivative of the conjugate; clipped to a finite value at the ends of the domain.
@@ -153,32 +153,32 @@ pub trait Loss: Debug + Send + Sync {
     /// It bounds the intercept of every model that is better than the null model.
     fn reach(&self, v: f64) -> f64;
 
-    /// `(m, c)`: how much a row tells of where its prediction is, and where it would be best.
+    /// `(m, c)`: how strongly a row determines its prediction, and which prediction is best for it.
     fn anchor(&self, b: f64) -> (f64, f64) {
         (1.0, b)
     }
 
-    /// The constant that, added to the offsets, has the least loss, where a formula gives it; `offset` may be empty.
+    /// The constant that minimises the loss when it is added to the offsets, if a formula gives it; `offset` may be empty.
     ///
-    /// With an intercept the model of this constant is the null model, and fits begin there.
+    /// With an intercept, the model of this constant is the null model, and fits start there.
     fn best_constant(&self, _p: &[f64], _b: &[f64], _offset: &[f64]) -> Option<f64> {
         None
     }
 
-    /// `(v, a)` where the rounding of [`Loss::value`] and [`Loss::slope`] is not relative to these themselves: it is at most
-    /// 16u of `l + v` and of `|l'| + a`.
+    /// `(v, a)` if the rounding of [`Loss::value`] and [`Loss::slope`] is not relative to their own size: it is at
+    /// most 16u of `l + v` and of `|l'| + a`.
     fn noise(&self, _z: f64, _b: f64) -> Option<(f64, f64)> {
         None
     }
 
-    /// Whether [`Loss::least_curvature`] ever says anything.
+    /// Whether [`Loss::least_curvature`] is ever above 0.
     fn can_lift(&self) -> bool {
         false
     }
 
-    /// The least `l''` on `[low, high]`, rounded down; 0 says nothing.
+    /// Smallest `l''` on `[low, high]`, rounded down; 0 carries no information.
     ///
-    /// With [`Loss::secant`] it tells how far the ridge can be lifted where every better model is.
+    /// Together with [`Loss::secant`] it determines how far the ridge can be lifted where every better model lies.
     fn least_curvature(&self, _low: f64, _high: f64, _b: f64) -> f64 {
         0.0
     }
@@ -188,7 +188,7 @@ pub trait Loss: Debug + Send + Sync {
         0.5 * self.least_curvature(z - radius, z + radius, b)
     }
 
-    /// A lower bound as [`Loss::secant`] has it, for every centre within `error` of z.
+    /// Lower bound of [`Loss::secant`] for every centre within `error` of z.
     fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
         let way = radius + error;
         0.5 * self.least_curvature(z - way, z + way, b)
@@ -201,7 +201,7 @@ pub trait Loss: Debug + Send + Sync {
     /// l*(α + wt, b) ≤ l*(α, b) + z wt + ½ w t²
     /// ```
     ///
-    /// with α + wt in the domain; all of it for every slope within 1e-14 of α, relatively. `w = 0` says nothing.
+    /// with α + wt in the domain. This holds for every slope within a relative 1e-14 of α. `w = 0` carries no information.
     fn parabola(&self, _alpha: f64, _b: f64) -> (f64, f64, f64) {
         (0.0, f64::NEG_INFINITY, f64::INFINITY)
     }
@@ -214,33 +214,33 @@ pub trait Loss: Debug + Send + Sync {
         }
     }
 
-    /// How far from a point predictions may lie before next to nothing of the curvature there is sure: no lift is tried beyond.
+    /// Distance from a point beyond which almost none of its curvature is guaranteed: no lift is tried beyond it.
     fn span(&self) -> f64 {
         3.0
     }
 
-    /// δ of Huber's loss: the loss has this parameter, which can be chosen from the data.
+    /// δ of Huber's loss, which can be chosen from the data; `None` for other losses.
     fn huber_delta(&self) -> Option<f64> {
         None
     }
 
-    /// How far a prediction may be from its response for the loss to be `(z - b)²/2` up to there, of a loss that is not
-    /// quadratic everywhere: rows that are proved to stay within can join a Gram matrix.
+    /// Largest residual up to which the loss is `(z - b)²/2`, if it is not quadratic everywhere. Rows that are proved
+    /// to stay within it can join a Gram matrix.
     fn quadratic_within(&self) -> Option<f64> {
         None
     }
 
-    /// Whether the loss is a likelihood, or stands in for one: information criteria need that.
+    /// Whether the loss is a likelihood, or stands in for one, as information criteria require.
     fn is_likelihood(&self) -> bool {
         false
     }
 
-    /// Whether a score is the log-odds of the positive label, so that there are probabilities.
+    /// Whether a score is the log-odds of the positive label, so that probabilities can be computed.
     fn has_log_odds(&self) -> bool {
         false
     }
 
-    /// Whether a prediction is the logarithm of the expected response, so that `exp` makes it one.
+    /// Whether a prediction is the logarithm of the expected response, so that `exp` gives the response.
     fn has_log_link(&self) -> bool {
         false
     }
@@ -250,7 +250,7 @@ pub trait Loss: Debug + Send + Sync {
         false
     }
 
-    /// The loss of one row in words, for explanations: "half the squared residual".
+    /// Describes the loss of one row in words, for explanations: "half the squared residual".
     fn formula(&self) -> String {
         format!("the loss '{}'", self.name())
     }
@@ -272,8 +272,8 @@ pub trait Loss: Debug + Send + Sync {
 
     /// `prox_{t l*}(v)`, always inside the domain.
     ///
-    /// Moreau: `prox_{t l*}(v) = v - t y` with `y = prox_{l/t}(v/t)`, and the optimality of `y` says that this is
-    /// `l'(y)`: the same number without the cancellation.
+    /// Moreau: `prox_{t l*}(v) = v - t y` with `y = prox_{l/t}(v/t)`. By the optimality of `y` this is `l'(y)`: the
+    /// same number without the cancellation.
     fn prox_conjugate(&self, v: f64, b: f64, t: f64) -> f64 {
         self.slope(self.prox(v / t, b, 1.0 / t), b)
     }
@@ -293,7 +293,7 @@ pub trait Loss: Debug + Send + Sync {
             .sum()
     }
 
-    /// What [`Loss::noise`] amounts to in all: `Σ p_i v_i` and `√(Σ (p_i a_i)²)`.
+    /// Totals of [`Loss::noise`] over all rows: `Σ p_i v_i` and `√(Σ (p_i a_i)²)`.
     fn noises(&self, p: &[f64], z: &[f64], b: &[f64]) -> (f64, f64) {
         let (mut values, mut squares) = (0.0, 0.0);
         for ((p, z), b) in p.iter().zip(z).zip(b) {
@@ -344,9 +344,9 @@ pub trait Loss: Debug + Send + Sync {
         }
     }
 
-    /// `(Σ p_i (l*(α_i, b_i) - α_i o_i), Σ p_i |terms|)`: the dual value and the size of what was added up.
+    /// `(Σ p_i (l*(α_i, b_i) - α_i o_i), Σ p_i |terms|)`: the dual value and the total size of its terms.
     ///
-    /// `offset` may be empty (no offset). Slopes outside the domain make it (+∞, +∞).
+    /// `offset` may be empty (no offset). The result is (+∞, +∞) if a slope is outside its domain.
     fn dual_total(&self, p: &[f64], alpha: &[f64], b: &[f64], offset: &[f64]) -> (f64, f64) {
         let (mut sum, mut size) = (0.0, 0.0);
         for (i, ((p, alpha), b)) in p.iter().zip(alpha).zip(b).enumerate() {
@@ -371,7 +371,7 @@ pub trait Loss: Debug + Send + Sync {
     }
 }
 
-/// The words that [`by_name`] knows for losses that add up over rows.
+/// Names that [`by_name`] accepts for losses that add up over rows.
 pub const NAMES: &[&str] = &[
     "quadratic",
     "huber",
@@ -381,15 +381,16 @@ pub const NAMES: &[&str] = &[
     "squared-hinge",
 ];
 
-/// The words that [`by_name`] knows for losses that couple rows.
+/// Names that [`by_name`] accepts for losses that couple rows.
 pub const JOINT_NAMES: &[&str] = &[Cox::NAME];
 
-/// The words that [`by_name`] knows for losses of several classes.
+/// Names that [`by_name`] accepts for losses of several classes.
 pub const CLASS_NAMES: &[&str] = &[Multinomial::NAME];
 
-/// The loss with this name; `huber_delta` matters to `huber` alone.
+/// Returns the loss with this name; `huber_delta` only matters to `huber`.
 ///
-/// That of [`JOINT_NAMES`] knows nothing of any rows, and that of [`CLASS_NAMES`] is of two classes: they tell what such a loss can do.
+/// A loss of [`JOINT_NAMES`] has no data about rows, and one of [`CLASS_NAMES`] has two classes: they only serve to
+/// tell what such a loss can do.
 pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
     Ok(match name {
         "quadratic" => Arc::new(Quadratic),
@@ -437,7 +438,7 @@ mod tests {
             let message = by_name("huber", delta).unwrap_err().to_string();
             assert!(message.contains("huber_delta"), "{message}");
             assert!(message.contains(&delta.to_string()), "{message}");
-            // The other losses do not look at it.
+            // The other losses ignore it.
             assert!(by_name("logistic", delta).is_ok());
         }
     }

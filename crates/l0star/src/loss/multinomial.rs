@@ -6,7 +6,8 @@
 //! L(z) = Σ p_i (ln Σ_c e^{z_ic} - z_iy),     ∇L = p (π - e_y),     ∇²L = p (diag(π) - ππᵀ)
 //! ```
 //!
-//! For the dual any probabilities π make a point `β = p (π - e_y)`, with `-L*(β) = Σ p_i H(π_i)`, H the entropy (Gibbs' inequality).
+//! For the dual, any probabilities π define a point `β = p (π - e_y)`, with `-L*(β) = Σ p_i H(π_i)` and H the entropy
+//! (Gibbs' inequality).
 
 use std::sync::Arc;
 
@@ -15,11 +16,12 @@ use super::{Loss, ResponseKind, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::rounding::{Doubled, U};
 
-/// A share of the largest exponential below this counts as none: subnormal numbers have few digits.
+/// Exponentials below this share of the largest count as 0: subnormal numbers have few digits.
 const LEAST_SHARE: f64 = 1e-290;
 
-/// The loss of classes, numbered from 0. Each feature has a coefficient for each class; with a ridge these add up to 0, and so do the
-/// intercepts of a result.
+/// Multinomial loss of classes, numbered from 0.
+///
+/// Each feature has a coefficient for each class. With a ridge these add up to 0, and so do the intercepts of a result.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,10 +49,10 @@ pub struct Multinomial {
 }
 
 impl Multinomial {
-    /// The word for it.
+    /// Name of the loss.
     pub const NAME: &'static str = "multinomial";
 
-    /// For so many classes.
+    /// Creates the loss for this many classes.
     pub fn new(classes: usize) -> Self {
         Self { classes }
     }
@@ -119,7 +121,7 @@ struct Shares {
     /// `e^{z_c - top}`, 1 for the first class of the largest score, which is `top`.
     shares: Vec<f64>,
     top: usize,
-    /// The sum of all but that one.
+    /// The sum of all shares but that of `top`.
     rest: f64,
 }
 
@@ -147,7 +149,7 @@ impl Shares {
         self.shares[class] / (1.0 + self.rest)
     }
 
-    /// The probability of all other classes, by a sum of positive numbers.
+    /// The probability of all other classes, computed as a sum of positive numbers.
     fn of_others(&self, class: usize) -> f64 {
         let others = self.shares.iter().enumerate().filter(|(c, _)| *c != class);
         others.map(|(_, share)| share).sum::<f64>() / (1.0 + self.rest)
@@ -165,7 +167,7 @@ impl Classes {
         (0..self.count).map(move |c| z[c * n + row])
     }
 
-    /// `ln Σ e^z - z_y` of a row, where each score is moved by what `low` has: all terms are ≥ 0.
+    /// `ln Σ e^z - z_y` of a row, with `low` added to the scores if it is given; all terms are ≥ 0.
     fn loss(&self, z: &[f64], low: Option<&[f64]>, row: usize) -> f64 {
         let (n, class) = (self.rows(), self.classes[row]);
         let shares = Shares::new(self.scores(z, row));
@@ -277,7 +279,7 @@ impl Joint for Classes {
         0.25
     }
 
-    /// A row has `ln(1 + r)`, and r grows by a factor of `e^{2 step}` at most.
+    /// A row contributes `ln(1 + r)`, and r grows by a factor of at most `e^{2 step}`.
     fn growth(&self, step: f64) -> f64 {
         2.0 * step * (2.0 * step).exp()
     }

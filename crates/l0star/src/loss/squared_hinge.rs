@@ -65,7 +65,7 @@ impl Loss for SquaredHinge {
         alpha + b
     }
 
-    /// Nothing to do where the margin is at least 1; else the minimum of two parabolas.
+    /// z where the margin is at least 1; otherwise the minimum of the sum of two parabolas.
     #[inline]
     fn prox(&self, z: f64, b: f64, t: f64) -> f64 {
         if b * z >= 1.0 {
@@ -89,7 +89,7 @@ impl Loss for SquaredHinge {
         f64::from(u8::from(furthest * (1.0 + 1e-15) < 1.0))
     }
 
-    /// The conjugate is a parabola of curvature 1 on one side of 0. Next to it a flatter step leaves room for a margin of 1.
+    /// The conjugate is a parabola of curvature 1 on one side of 0. Near 0, a smaller w leaves room for a t of 1.
     #[inline]
     fn parabola(&self, alpha: f64, b: f64) -> (f64, f64, f64) {
         const SAFE: f64 = 1.0 - 1e-9;

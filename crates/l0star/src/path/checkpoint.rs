@@ -3,17 +3,17 @@
 use crate::error::Result;
 use crate::search::checkpoint::{Archive, Kind};
 
-/// The state of a path: sizes that are done, sizes at hand, and what they have in common.
+/// The state of a path: finished sizes, current searches, and the data that they share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathCheckpoint(pub(crate) Archive);
 
 impl PathCheckpoint {
-    /// The bytes, checksum included.
+    /// Encodes the checkpoint as bytes with a checksum.
     pub fn encode(&self) -> Vec<u8> {
         Kind::Path.encode(&self.0)
     }
 
-    /// Refuses whatever [`PathCheckpoint::encode`] has not written, whole and unchanged.
+    /// Decodes a checkpoint; refuses anything but the complete, unchanged output of [`PathCheckpoint::encode`].
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Ok(Self(Kind::Path.decode(bytes)?))
     }
@@ -24,7 +24,7 @@ impl PathCheckpoint {
         finished.map(|(_, k)| k).collect()
     }
 
-    /// Nodes that were looked at so far, of all sizes together.
+    /// Number of nodes expanded so far for all sizes.
     pub fn nodes(&self) -> u64 {
         self.0.nodes()
     }

@@ -1,4 +1,4 @@
-//! [`SavedPath`]: what checkpoints have of a path, and how its searches resume from there.
+//! [`SavedPath`]: the part of a path that checkpoints contain, and how its searches resume from it.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use crate::search::checkpoint::{Part, State};
 use crate::search::{Slot, Writer};
 use crate::solve::Run;
 
-/// The part of an archive that one path has.
+/// The part of an archive that belongs to one path.
 pub(super) struct SavedPath<'p> {
     writer: Arc<Writer<'p>>,
-    /// Its number.
+    /// Number of that part.
     part: usize,
-    /// The nodes of each size when this run began.
+    /// Number of nodes of each size when this run began.
     before: Vec<u64>,
 }
 
 impl<'p> SavedPath<'p> {
-    /// Resumes the path from what the archive has of it, if that belongs to `new`, a part of nothing; or begins with `new`.
+    /// Resumes the path from its part of the archive, if that belongs to `new`, an empty part; otherwise starts with
+    /// `new`.
     pub(super) fn open(
         writer: Arc<Writer<'p>>,
         part: usize,
@@ -39,7 +40,7 @@ impl<'p> SavedPath<'p> {
         })
     }
 
-    /// Looks at what is saved of the path, or changes it.
+    /// Reads or changes the saved part of the path.
     fn with<T>(&self, work: impl FnOnce(&mut Part) -> T) -> T {
         self.writer.with(|archive| {
             let part = archive.parts[self.part].as_mut();
@@ -51,7 +52,7 @@ impl<'p> SavedPath<'p> {
         self.with(|part| part.states[at].as_ref().is_some_and(is))
     }
 
-    /// Whether nothing is left to do for a size.
+    /// Whether the search of a size is over.
     pub(super) fn is_over(&self, at: usize) -> bool {
         self.state(at, State::is_over)
     }
@@ -61,30 +62,30 @@ impl<'p> SavedPath<'p> {
         self.state(at, |state| state.started)
     }
 
-    /// The nodes that this run has looked at for a size.
+    /// Number of nodes that this run has expanded for a size.
     pub(super) fn nodes(&self, at: usize) -> u64 {
         let now = self.with(|part| part.states[at].as_ref().map_or(0, |state| state.nodes));
         now.saturating_sub(self.before[at])
     }
 
-    /// The run of a size: it resumes where it was left, and its checkpoints come here.
+    /// Connects the run of a size: it resumes from its saved state, and its checkpoints are entered here.
     pub(super) fn attach<'r>(&'r self, at: usize, problem: &Problem, run: Run<'r>) -> Run<'r> {
         let state = self.with(|part| part.resume(at, problem));
         let enter = move |part: &mut Part, state| part.enter(at, state);
         run.take_up(state, Slot::open(&self.writer, self.part, enter))
     }
 
-    /// The next size is about to be searched, with this Gram matrix.
+    /// Saves the Gram matrix with which the next size is to be searched.
     pub(super) fn take_up(&self, gram: Option<&Arc<Triangle>>) {
         if let Some(gram) = gram {
             self.with(|part| part.gram = Some(Arc::clone(gram)));
         }
     }
 
-    /// A run has ended, and leaves this Gram matrix to the others.
+    /// Notes that a run has ended, with the Gram matrix that it leaves to the others.
     ///
-    /// Of several paths, those that nobody is working at are kept without their Gram matrices, which would make every
-    /// checkpoint large: a resumed run makes them anew.
+    /// Of several paths, those that are not being stepped are kept without their Gram matrices, which would make every
+    /// checkpoint large. A resumed run makes them again.
     pub(super) fn leave(&self, gram: Option<&Arc<Triangle>>) {
         self.take_up(gram);
         self.writer.write_if_due();
@@ -97,7 +98,7 @@ impl<'p> SavedPath<'p> {
         });
     }
 
-    /// The path has ended, however that came. What was only of use on the way is left out when all is done.
+    /// Notes that the path has ended, for any reason. When all sizes are solved, the Gram matrix is dropped.
     pub(super) fn finish(&self) {
         let is_alone = self.writer.with(|archive| archive.parts.len() == 1);
         self.with(|part| {

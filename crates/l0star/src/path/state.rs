@@ -12,27 +12,27 @@ use crate::search::{Event, SharedCluster, Writer};
 use crate::settings::{Settings, Solution};
 use crate::solve::Run;
 
-/// A path between two of its sizes: the solved ones, and what they share with those to come.
+/// A path between two of its sizes: the solved ones, and the data shared with the remaining ones.
 ///
-/// Several paths can take turns, on whichever threads. [`Batch::path`](crate::Batch::path) begins one.
+/// Several paths can take turns on any threads. [`Batch::path`](crate::Batch::path) begins one.
 pub struct PathState<'p> {
-    /// Its own k does not matter.
+    /// The problem; its own k does not matter.
     problem: Problem,
-    /// In increasing order.
+    /// The sizes, in increasing order.
     pub(super) sizes: Vec<usize>,
     pub(super) shared: SharedWork,
     pub(super) solved: Vec<Option<Solution>>,
-    /// Whether a search has made what the sizes share.
+    /// Whether a search has made the data that the sizes share.
     pub(super) is_prepared: bool,
     /// Set where checkpoints are wanted, or there is one to resume from.
     pub(super) saved: Option<SavedPath<'p>>,
-    /// The size that [`PathState::step`] comes to next.
+    /// The position of the size that [`PathState::step`] solves next.
     next: usize,
     cluster: Option<SharedCluster>,
 }
 
 impl<'p> PathState<'p> {
-    /// `writer`: where its checkpoints are kept, and the number of its part there.
+    /// A path. `writer`: the receiver of its checkpoints, and the number of its part there.
     pub(crate) fn new(
         problem: &Problem,
         settings: &Settings,
@@ -50,7 +50,7 @@ impl<'p> PathState<'p> {
             }
             _ => None,
         };
-        // One size alone has nothing to share.
+        // A single size has nothing to share.
         let shared = match sizes.len() {
             1 => SharedWork::single(),
             _ => SharedWork::default(),
@@ -81,12 +81,12 @@ impl<'p> PathState<'p> {
         &self.sizes
     }
 
-    /// How many sizes have had their turn.
+    /// Number of sizes that have had their turn.
     pub fn done(&self) -> usize {
         self.next
     }
 
-    /// A ridge with which its proofs are far easier than with its own, see [`Problem::stronger_ridge`].
+    /// A ridge with which the proofs are much easier than with the path's own; see [`Problem::stronger_ridge`].
     pub fn stronger_ridge(&self, ridge: f64) -> f64 {
         self.problem.stronger_ridge(ridge)
     }
@@ -96,13 +96,13 @@ impl<'p> PathState<'p> {
         self.next == self.sizes.len()
     }
 
-    /// Solves the next size within the limits of `settings`, which are those of one search; `None` when all have had their
-    /// turn. A size whose search was over in an earlier run is there at once.
+    /// Solves the next size within the limits of `settings`, which are those of one search; `None` when all have had
+    /// their turn. A size whose search was over in an earlier run is returned at once.
     pub fn step(&mut self, settings: &Settings) -> Result<Option<PathSize>> {
         self.step_observed(settings, None)
     }
 
-    /// [`PathState::step`], with every event sent to `observer`.
+    /// Like [`PathState::step`], with every event sent to `observer`.
     pub fn step_observed(
         &mut self,
         settings: &Settings,
@@ -123,7 +123,7 @@ impl<'p> PathState<'p> {
         Ok(self.point(at))
     }
 
-    /// The sizes that were solved, with the bounds that they share, and the end of their checkpoints.
+    /// The solved sizes, with the bounds that they share. Ends the path's checkpoints.
     pub fn finish(&mut self, settings: &Settings) -> Vec<PathSize> {
         if let Some(saved) = &self.saved {
             saved.finish();
@@ -148,7 +148,7 @@ impl<'p> PathState<'p> {
         Some(PathSize::new(&self.problem, self.sizes[at], solution))
     }
 
-    /// Takes the sizes that were over in an earlier run from their checkpoints.
+    /// Restores the sizes whose search was over in an earlier run.
     pub(super) fn restore(&mut self, settings: &Settings) -> Result<()> {
         let Some(saved) = &self.saved else {
             return Ok(());
@@ -161,7 +161,7 @@ impl<'p> PathState<'p> {
         Ok(())
     }
 
-    /// Searches a size.
+    /// Searches one size.
     pub(super) fn solve(
         &mut self,
         at: usize,
@@ -185,12 +185,12 @@ impl<'p> PathState<'p> {
         if let Some(saved) = &self.saved {
             saved.leave(self.shared.kept.as_ref());
         }
-        // Whoever has nodes already makes what it needs for itself.
+        // A search that already has nodes makes its own data.
         self.is_prepared |= problem.support_size() > 0 && !goes_on;
         Ok(())
     }
 
-    /// A node limit is for all that a path does for a size, in one search or in two.
+    /// The settings with the node limit that remains for a size, which applies to all its searches together.
     pub(super) fn limited(&self, settings: &Settings, at: usize) -> Settings {
         let done = self.saved.as_ref().map_or(0, |saved| saved.nodes(at));
         Settings {

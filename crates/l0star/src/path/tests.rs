@@ -1,4 +1,4 @@
-//! Killed after every checkpoint that says anything new, a path comes to its end: no step is made twice.
+//! A path that is killed after every checkpoint with new content completes, and makes no step twice.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ fn problem(loss: &str, rows: usize, columns: usize, ridge: f64) -> Problem {
     builder.ridge(ridge).intercept(true).build().unwrap()
 }
 
-/// So many columns that the Gram matrix has several bands.
+/// A problem with so many columns that the Gram matrix has several bands.
 fn tall() -> Problem {
     problem("quadratic", 500, 400, 0.05)
 }
 
-/// More columns than a Gram matrix may have.
+/// A problem with more columns than a Gram matrix may have.
 fn wide() -> Problem {
     problem("quadratic", 25, 3010, 0.5)
 }
@@ -30,7 +30,7 @@ fn part(checkpoint: &PathCheckpoint) -> &Part {
     checkpoint.0.parts[0].as_ref().unwrap()
 }
 
-/// What was found and proved, not what it took.
+/// The state without what differs between runs: what was found and proved, but not the time and the calls.
 fn substance(checkpoint: &PathCheckpoint) -> PathCheckpoint {
     let mut checkpoint = checkpoint.clone();
     let part = checkpoint.0.parts[0].as_mut().unwrap();
@@ -43,7 +43,8 @@ fn substance(checkpoint: &PathCheckpoint) -> PathCheckpoint {
     checkpoint
 }
 
-/// A path that dies with its first checkpoint that says anything new; what it leaves behind, or how it ended before.
+/// Stops a path at its first checkpoint with new content; returns that checkpoint, or the result if the path ended
+/// before.
 fn kill(
     problem: &Problem,
     settings: &Settings,
@@ -95,7 +96,7 @@ fn same(found: &[PathSize], truth: &[PathSize]) {
     }
 }
 
-/// Kills a path again and again, with every checkpoint that says anything new; what each left behind.
+/// Kills a path at every checkpoint with new content until it completes; returns those checkpoints.
 fn survives(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathCheckpoint> {
     let truth = PathRun::new(problem, settings, 0..=last).solve().unwrap();
     let mut count = 0;
@@ -105,7 +106,7 @@ fn survives(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathChec
         .solve()
         .unwrap();
     if settings.thread_count() == 1 {
-        // To be saved changes nothing.
+        // Saving must not change the result.
         for (whole, truth) in whole.iter().zip(&truth) {
             let whole = Solution {
                 seconds: truth.solution.seconds,
@@ -120,7 +121,7 @@ fn survives(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathChec
             Ok(next) => left.push(next),
             Err(found) => break found,
         }
-        // One that made its steps again would never get anywhere.
+        // A path that repeated its steps would never finish.
         let kills = left.len();
         assert!(
             kills <= 3 * count / 2 + 20,
@@ -148,7 +149,7 @@ fn survives(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathChec
 #[test]
 fn sizes_that_are_done_and_the_one_at_hand_go_on() {
     let left = survives(&tall(), &threads(1), 4);
-    // In every size, and in the middle of the matrix that all share.
+    // There are kills in every size, and during the making of the shared matrix.
     for k in 0..=4 {
         assert!(left.iter().any(|left| left.finished().len() == k), "{k}");
     }
@@ -176,8 +177,8 @@ fn other_losses_and_lists_go_on() {
     survives(&problem("quadratic", 60, 25, 0.01), &settings, 4);
 }
 
-/// What a checkpoint was made in the middle of: sizes that are done, and of the one at hand whether features are being dropped
-/// and whether there are nodes.
+/// The position of a checkpoint: the number of finished sizes, and whether the current one is being screened and
+/// whether it has nodes.
 fn stage(checkpoint: &PathCheckpoint) -> (usize, bool, bool) {
     let states = part(checkpoint).states.iter().flatten();
     let at_hand = states.filter(|state| !state.is_over());

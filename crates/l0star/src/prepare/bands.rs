@@ -1,4 +1,4 @@
-//! [`GramBands`]: the Gram matrix of a run, a band at a step, and its rows in checkpoints.
+//! [`GramBands`]: makes the Gram matrix of a run, one band per step, and adds its rows to checkpoints.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,12 +9,12 @@ use crate::search::checkpoint::State;
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
 
-/// Makes the Gram matrix of a run as one of its stages. A matrix that took long stays in later checkpoints.
+/// Makes the Gram matrix of a run as one of its stages. A matrix that took long is kept in later checkpoints.
 pub(super) struct GramBands<'c, 'p> {
     context: &'c mut Context<'p>,
     columns: Vec<usize>,
     start: Instant,
-    /// What earlier runs took, in seconds.
+    /// Time that earlier runs took, in seconds.
     before: f64,
 }
 
@@ -53,7 +53,7 @@ impl BandDriver for GramBands<'_, '_> {
     }
 }
 
-/// The bands that are made.
+/// The stage that makes the bands.
 struct Made<'s, 'b, 'a> {
     bands: &'s mut Bands<'b, 'a>,
     columns: &'s [usize],

@@ -1,4 +1,4 @@
-//! Whole problems with a small budget, settled before there is a search.
+//! Solves whole problems with a small budget by enumeration, before there is a search.
 
 use crate::gram::small::{
     Data, Entries, LARGEST, Space, enumerate, enumerate_curved, square_bytes,
@@ -12,7 +12,7 @@ use crate::tuning::enumeration::{
 };
 use crate::tuning::frames::MAX_COLUMNS;
 
-/// Whether a search is about the best model alone, of a problem without structure, and may look at a node.
+/// Whether a search is for the best model alone, of a problem without structure, and may expand a node.
 fn is_about_the_best(context: &Context) -> bool {
     context.mechanisms.enumeration
         && context.problem.structure.is_none()
@@ -30,10 +30,11 @@ fn applies(context: &Context) -> bool {
         && is_about_the_best(context)
 }
 
-/// Enumerates all models of a problem; true when nothing is left to be searched, and all evidence is in the context.
+/// Enumerates all models of a problem; returns true when nothing is left to search, and all evidence is in the
+/// context.
 ///
-/// `columns` are those of the entries: so many `selectable` ones, then the always-in ones. The features that are not among them
-/// have been ruled out. The context has an incumbent.
+/// `columns` are those of the entries: `selectable` selectable ones, then the always-in ones. The other features have
+/// been ruled out. The context has an incumbent.
 pub(crate) fn settle(
     entries: &Entries,
     columns: &[usize],
@@ -69,13 +70,13 @@ pub(crate) fn settle(
     is_settled
 }
 
-/// Enumerates all models of a problem before anything else is prepared, where that is thought to be sooner done than a search;
-/// true when nothing is left to be searched.
+/// Enumerates all models of a problem before anything else is prepared, where that is expected to be faster than a
+/// search. Returns true when nothing is left to search.
 pub(crate) fn settle_first(context: &mut Context) -> bool {
     settle_wide(context) || settle_curved(context)
 }
 
-/// [`settle`] for a wide problem, from its columns, if that is thought to be sooner done than screening them.
+/// Like [`settle`] for a wide problem, from its columns, if that is expected to be faster than screening them.
 fn settle_wide(context: &mut Context) -> bool {
     let problem = context.problem;
     let count = problem.selectable.len() + problem.penalised.len();
@@ -97,8 +98,8 @@ fn settle_wide(context: &mut Context) -> bool {
     settle(&entries, &columns, problem.selectable.len(), context)
 }
 
-/// Enumerates all models of up to three features of a problem with another loss than the quadratic one whose bounds will not get
-/// far; true when nothing is left to be searched, and all evidence is in the context.
+/// Enumerates all models of up to three features, for a loss other than the quadratic and a problem with weak bounds.
+/// Returns true when nothing is left to search, and all evidence is in the context.
 fn settle_curved(context: &mut Context) -> bool {
     let problem = context.problem;
     let m = problem.support_size();
@@ -121,7 +122,7 @@ fn settle_curved(context: &mut Context) -> bool {
     }
     models::first(context);
     context.enter(Phase::Root);
-    // The box of the intercept holds for models that are no worse than none.
+    // The box of the intercept holds for models no worse than the null model.
     let target = target(context);
     if target.is_nan() || target > problem.null_value {
         return false;
@@ -138,7 +139,7 @@ fn settle_curved(context: &mut Context) -> bool {
     is_settled
 }
 
-/// Whether all models are thought to be enumerated sooner than they are searched.
+/// Whether enumerating all models is expected to be faster than a search.
 fn is_curved_worthwhile(context: &Context) -> bool {
     let problem = context.problem;
     let d = problem.selectable.len();

@@ -8,8 +8,8 @@ use crate::search::checkpoint::{Heuristic, narrow, wide};
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
 
-/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further, unless that is known
-/// to be good; then swaps. It resumes from what a checkpoint brought.
+/// Finds a first model, by root indices. Unless a known model is good, the better of two greedy starts is taken: from
+/// nothing and from the known model. Swaps follow. Resumes from a checkpoint's progress, if there is any.
 pub(super) fn first_support(
     root: &Root,
     k: usize,
@@ -62,10 +62,10 @@ pub(super) fn first_support(
     chosen
 }
 
-/// A feature that is added is a step, and so is a swap.
+/// The climb as a stage; a step adds a feature or makes a swap.
 struct Steps<'f> {
     climb: Climb<'f>,
-    /// How many swaps may still be made; `None` while features are added.
+    /// Number of swaps left; `None` while features are added.
     swaps: Option<usize>,
     /// The column of each index.
     columns: &'f [usize],

@@ -1,4 +1,4 @@
-//! Which rows of a Huber problem are quadratic for every model that matters.
+//! Proves which rows of a Huber problem are quadratic for every model that matters.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,15 +19,17 @@ use crate::tuning::frames::ROOT_TOLERANCE;
 use crate::tuning::prepare::{MAX_EXPLICIT, ROW_ROUNDS};
 
 impl<'p> GramRelaxation<'p> {
-    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or of use for
-    /// the list that is wanted; `None` when the Gram form does not pay. Returns the node that the proofs have come to, if any.
+    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or good
+    /// enough for the requested list. Returns the node that the proofs have reached, if any; `None` when the Gram form
+    /// is not worthwhile.
     ///
-    /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
-    /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
-    /// Rows that fail are tried again with the tighter bound that the others make possible (see [`crate::gram::mixed`]).
+    /// Take the slopes α of one point and their bound D(β). If `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
+    /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is quadratic for every model that
+    /// matters. Rows that fail are tried again with the tighter bound that the others make possible (see
+    /// [`crate::gram::mixed`]).
     ///
-    /// `fixing`: the first node of the search may do without the features that this rules out on the way. `point`: one that is
-    /// known.
+    /// `fixing`: whether the first node of the search may omit the features that the proofs rule out. `point`: a known
+    /// dual point.
     pub(super) fn certify_rows(
         &mut self,
         chosen: &[usize],
@@ -47,7 +49,7 @@ impl<'p> GramRelaxation<'p> {
         };
         context.keep_rows(&certain);
         self.ceiling = reference;
-        // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
+        // Frames eliminate the intercept and always-in columns. With these, no row can stay explicit.
         let can_be_explicit = !problem.has_intercept && problem.penalised.is_empty();
         let mut first = None;
         if can_be_explicit {
@@ -86,7 +88,7 @@ impl<'p> GramRelaxation<'p> {
         shared: &mut SharedWork,
     ) -> Option<Vec<bool>> {
         let reference = context.incumbents.reference();
-        // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
+        // There is no lift: until the rows are certified, only D(β) of Huber's own dual holds.
         let limits = &context.limits.clone();
         let first = self.first_node(chosen, &Spread::Unproved, context, shared)?;
         let goal = Goal {
@@ -121,16 +123,16 @@ impl<'p> GramRelaxation<'p> {
     }
 }
 
-/// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes: a round at a step.
+/// Lifts the certified rows, keeps the others explicit, and certifies again until nothing changes. A step is a round.
 struct RowProofs<'s, 'p> {
     relaxation: &'s mut GramRelaxation<'p>,
     certain: Vec<bool>,
     chosen: &'s [usize],
     fixing: bool,
     shared: &'s mut SharedWork,
-    /// The node that the proofs have come to. In the end it is the first of the search.
+    /// The node that the proofs have reached; at the end, the first node of the search.
     last: Option<First>,
-    /// How many rounds are left.
+    /// Number of rounds left.
     rounds: usize,
 }
 
@@ -150,7 +152,7 @@ impl<'p> Stage<'p> for RowProofs<'_, 'p> {
 }
 
 impl<'p> RowProofs<'_, 'p> {
-    /// One round: the node that it has come to, or the first of the search, if there is one.
+    /// Makes one round; returns the node reached or, at the end, the first node of the search, if there is one.
     fn round(&mut self, context: &mut Context<'p>) -> ControlFlow<Option<First>, First> {
         let relaxation = &mut *self.relaxation;
         if self.rounds == 0 {
@@ -172,7 +174,8 @@ impl<'p> RowProofs<'_, 'p> {
             };
             relaxation.explicit = Some(Arc::new(Explicit { root, rows }));
         }
-        // A smaller frame keeps the error of the first: it has more rows in it, so what was proved holds for it.
+        // A smaller frame keeps the error of the first. That frame contains more rows, so its proof holds for the
+        // smaller one.
         let last = self.last.take();
         let smaller = last.filter(|last| relaxation.reframe(&last.node(k), reference, &limits));
         let mut first = match smaller {
@@ -222,8 +225,8 @@ fn open_rows(certain: &[bool]) -> Vec<usize> {
     (0..certain.len()).filter(|i| !certain[*i]).collect()
 }
 
-/// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
-/// `P(x)` below what the context refers to.
+/// The rows of a Huber problem that the slopes at x (plus a fitted intercept) prove to be quadratic for every x with
+/// `P(x)` below the reference of the context.
 fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], context: &Context) -> Vec<bool> {
     let reference = context.incumbents.reference();
     let mut z = vec![0.0; problem.rows()];
@@ -248,7 +251,7 @@ fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], context: &Context) -> V
     quadratic_below(problem, &point.alpha, bound, reference)
 }
 
-/// The rows that slopes α, with the bound D(β) that they give, prove to be quadratic for every x with `P(x) < reference`.
+/// The rows that slopes α and their bound D(β) prove to be quadratic for every x with `P(x) < reference`.
 fn quadratic_below(
     problem: &Problem,
     alpha: &[f64],

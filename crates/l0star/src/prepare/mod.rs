@@ -2,13 +2,13 @@
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`screening`] | features that no better model can use are dropped before a Gram matrix is made |
-//! | [`bands`] | the Gram matrix, a band at a step |
+//! | [`screening`] | drops features that no better model can use, before a Gram matrix is made |
+//! | [`bands`] | the Gram matrix, one band per step |
 //! | [`first_model`] | greedy steps and swaps in Gram form |
-//! | [`enumeration`] | budgets of up to three features, settled without a search |
+//! | [`enumeration`] | budgets of up to three features, solved without a search |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`start`] | the Gram matrix, a first incumbent, the frame of all columns |
-//! | [`shared`] | what runs on the same columns share |
+//! | [`shared`] | data shared by runs on the same columns |
 
 mod bands;
 pub(crate) mod enumeration;

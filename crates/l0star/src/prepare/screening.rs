@@ -1,8 +1,8 @@
-//! Features that no better model can use are dropped before anything of size d² is formed.
+//! Drops features that no better model can use, before anything of size d² is formed.
 //!
-//! The root is relaxed at O(nd) a step, and every dual point bounds, for each feature, all models that
-//! use it. Those at or above the incumbent are out for good. Wide problems are screened until few enough are left
-//! ([`screen`]), others by one point that costs much less than their Gram matrix ([`briefly`]).
+//! The root is relaxed at O(nd) per step, and every dual point bounds, for each feature, all models that use it.
+//! Features whose bound reaches the incumbent are out for good. Wide problems are screened until few enough are left
+//! ([`screen`]); others by one point that costs much less than their Gram matrix ([`briefly`]).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::search::{Context, Phase, Progress, models};
 use crate::tuning::prepare::{BRIEF_ROUNDS, COARSE, SCREENING_ROUNDS};
 use crate::tuning::working::BATCH;
 
-/// An incumbent, and candidates for a list, unless a checkpoint has a screening that had begun.
+/// Finds an incumbent, and candidates for a list, unless a checkpoint has a screening that had begun.
 pub(crate) fn begin(context: &mut Context) {
     if context.prepared.screening.is_none() {
         first_incumbent(context);
@@ -29,7 +29,7 @@ pub(crate) fn begin(context: &mut Context) {
     context.enter(Phase::Root);
 }
 
-/// What a look at a few columns says of a problem.
+/// Result of [`briefly`].
 #[derive(Debug)]
 pub(crate) struct Brief {
     /// The quadratic of these columns.
@@ -37,18 +37,19 @@ pub(crate) struct Brief {
     pub point: Option<BriefPoint>,
 }
 
-/// A dual point of all columns.
+/// A dual point of the problem with all columns.
 #[derive(Debug)]
 pub(crate) struct BriefPoint {
-    /// The features that it leaves.
+    /// The features that its bounds leave.
     pub free: Vec<usize>,
-    /// Its slopes and its bound.
+    /// Slopes of the point; `bound` is its bound.
     pub slopes: Vec<f64>,
     pub bound: Certified,
 }
 
-/// Screening by one dual point, that of a few columns in Gram form, before the Gram matrix of all columns is made, and a first
-/// model. No point where nothing could be ruled out; nothing where that does not apply, and at a limit.
+/// Screens by one dual point, that of a few columns in Gram form, before the Gram matrix of all columns is made, and
+/// finds a first model. The result has no point where nothing could be ruled out. `None` where screening does not
+/// apply, and at a limit.
 pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     let (problem, limits) = (context.problem, context.limits.clone());
     let (k, swaps) = (problem.support_size(), context.mechanisms.swaps);
@@ -87,7 +88,8 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     Some(Brief { root, point })
 }
 
-/// The features of `free` that the bounds of a point do not rule out. What is dropped is recorded in the context.
+/// The features of `free` that the bounds of a point do not rule out. Evidence of the others is recorded in the
+/// context.
 fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Context) -> Vec<usize> {
     let cut = context.incumbents.cut();
     let mut out = vec![false; problem.design.columns()];
@@ -102,7 +104,7 @@ fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Cont
     left
 }
 
-/// Screening with the paper's ascent, which is made finer as long as that helps.
+/// Screens with the paper's ascent, which is made finer as long as that helps.
 pub(crate) fn by_ascent(context: &mut Context, enough: usize) -> Vec<usize> {
     let mut ascent = Pdal::within(context.problem, COARSE, &context.limits);
     screen(context, enough, &mut ascent)
@@ -110,7 +112,7 @@ pub(crate) fn by_ascent(context: &mut Context, enough: usize) -> Vec<usize> {
 
 /// The selectable features that are left, once at most `enough` are or nothing more can be dropped.
 ///
-/// Everything dropped is recorded in the context, and the features that are left after each round are kept for checkpoints.
+/// Evidence of all others is recorded in the context, and the features left after each round are kept for checkpoints.
 pub(crate) fn screen<R: Relaxation>(
     context: &mut Context,
     enough: usize,
@@ -136,12 +138,12 @@ pub(crate) fn screen<R: Relaxation>(
 /// Rounds of ascent and screening, each a step.
 struct Rounds<'r, R: Relaxation> {
     relaxation: &'r mut R,
-    /// The features that are left.
+    /// The remaining features.
     free: Vec<usize>,
     start: Option<R::Start>,
-    /// So few features are few enough.
+    /// Number of features at which screening stops.
     enough: usize,
-    /// How many rounds are left.
+    /// Number of rounds left.
     left: usize,
 }
 
@@ -189,7 +191,7 @@ mod tests {
     use crate::search::{Slot, Writer};
     use crate::{Design, Problem, Settings};
 
-    /// Three columns explain the response, the others hardly.
+    /// A problem in which three columns explain the response, and the others hardly.
     fn problem() -> Problem {
         let (rows, columns) = (30, 400);
         let wave = |i: usize, j: usize| ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin();
@@ -213,7 +215,7 @@ mod tests {
 
     fn work(context: &mut Context) -> Vec<usize> {
         begin(context);
-        // So small that the set grows often.
+        // The set is so small that it grows often.
         let mut working = Working::new(context.problem, 4).unwrap();
         screen(context, 4, &mut working)
     }
@@ -260,7 +262,7 @@ mod tests {
             let has_model = context.incumbents.first().is_some();
             assert!(has_model || state.prepared.screening.is_none());
             let again = screen(&mut context);
-            // Bounds of the same problem and values of its models, wherever the ascent was interrupted.
+            // The bound and the objective hold for the same problem, wherever the ascent was interrupted.
             assert!(proved(&context) <= best && bound <= context.incumbents.best());
             assert!(proved(&context) >= state.base);
             let rest = context.counters.calls - state.calls;
@@ -278,7 +280,7 @@ mod tests {
         );
     }
 
-    /// The best model is among the features that are left, and the bound is one.
+    /// The best model uses only the remaining features, and the bound is valid.
     #[test]
     fn a_brief_look_keeps_the_best_model() {
         for loss in ["quadratic", "huber"] {

@@ -1,4 +1,4 @@
-//! [`SharedWork`]: what runs on the same columns share.
+//! [`SharedWork`]: data shared by runs on the same columns.
 
 use std::sync::Arc;
 
@@ -13,31 +13,31 @@ use crate::search::optima::Optima;
 use crate::tuning::prepare::{LEAST_PART, MIDDLING_PRODUCT};
 use crate::tuning::working::BATCH;
 
-/// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
-/// used by the others.
+/// Data shared by runs on problems that differ only in k, or on one problem for several decisions. The first run makes
+/// the data, and the others use them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedWork {
     /// The quadratic over all columns.
     root: Option<Arc<Root>>,
-    /// The frame of all columns: one that only finds points, and the one of the search.
+    /// The frame of all columns: one that only finds points, and the proved one of the search.
     pub(super) unproved: Option<Arc<Frame>>,
     pub(super) proved: Option<Arc<Frame>>,
-    /// Of wide problems: the columns that matter so far.
+    /// The columns that matter so far in a wide problem.
     working: Option<Working>,
     /// The rows of the quadratic as they are kept, if making them took long.
     pub kept: Option<Arc<Triangle>>,
-    /// The local optima that their searches for models have found.
+    /// The local optima found by the searches for models.
     optima: Arc<Optima>,
-    /// Whether there is one run alone, which need not be about all columns.
+    /// Whether there is only one run, which need not use all columns.
     pub(super) is_single: bool,
-    /// The columns that it is about, where these are not all: those that are left of a search whose subtrees are explored.
+    /// The columns that the run uses, if not all: the remaining ones of a search whose subtrees are explored.
     columns: Option<Vec<usize>>,
-    /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
+    /// With twins: data shared by the searches of the leaders, and by those of models that use a class twice.
     twins: Option<Box<[SharedWork; 2]>>,
 }
 
 impl SharedWork {
-    /// For one run that has nothing in common with others.
+    /// Data for a single run, which shares nothing with others.
     pub(crate) fn single() -> Self {
         Self {
             is_single: true,
@@ -45,7 +45,7 @@ impl SharedWork {
         }
     }
 
-    /// For runs that explore the subtrees of one search, of which these columns are left.
+    /// Data for runs that explore the subtrees of one search with these remaining columns.
     pub(crate) fn about(columns: Vec<usize>) -> Self {
         Self {
             columns: Some(columns),
@@ -53,7 +53,8 @@ impl SharedWork {
         }
     }
 
-    /// Whether it is about the columns that a run has left: `alive` of a resumed one, or else these selectable ones.
+    /// Whether the data are for the remaining columns of a run: `alive` of a resumed one, or else these selectable
+    /// ones.
     pub(super) fn is_about(
         &self,
         problem: &Problem,
@@ -66,7 +67,7 @@ impl SharedWork {
         }
     }
 
-    /// What runs on other columns of the same problems have in common: on the leaders of twins, and on those that bound
+    /// Data shared by runs on other columns of the same problems: on the leaders of twins, and on those that bound
     /// models that use a class twice.
     pub(crate) fn of_twins(&mut self) -> &mut [Self; 2] {
         let is_single = self.is_single;
@@ -77,7 +78,7 @@ impl SharedWork {
         self.twins.get_or_insert_with(|| Box::new([new(), new()]))
     }
 
-    /// The local optima that runs share, if there is more than one.
+    /// The local optima that runs share, if there is more than one run.
     pub(crate) fn optima(&self) -> Option<Arc<Optima>> {
         (!self.is_single).then(|| Arc::clone(&self.optima))
     }
@@ -92,7 +93,7 @@ impl SharedWork {
         self.working.as_mut()
     }
 
-    /// The quadratic over all columns of a problem: the one that is known, or a new one, with the part that is there already.
+    /// The quadratic over all columns of a problem: the known one, or a new one that reuses `part`.
     pub(crate) fn root(
         &mut self,
         selectable: &[usize],
@@ -118,7 +119,7 @@ impl SharedWork {
     }
 }
 
-/// Multiplications of a Gram matrix.
+/// Number of multiplications to make a Gram matrix.
 pub(super) fn product(problem: &Problem, columns: usize) -> f64 {
     problem.rows() as f64 * (columns as f64).powi(2)
 }

@@ -28,13 +28,13 @@ use crate::tuning::frames::MAX_COLUMNS;
 use crate::tuning::prepare::LONG_PRODUCT;
 use crate::tuning::prepare::SMALL_RIDGE;
 
-/// So many sizes in a row that are no better are the last to be tried.
+/// Number of consecutive sizes without an improvement after which no larger size is tried.
 const SIZES_IN_VAIN: usize = 3;
-/// Bounds bind a model whose objective they raise by this share.
+/// Bounds count as binding when they raise a model's objective by this share.
 const BINDING: f64 = 1e-6;
 
-/// The Gram form of a problem with groups, bounds or heredity. `None` where it does not apply, and at a limit. The context has
-/// an incumbent.
+/// The Gram form of a problem with groups, bounds or heredity. `None` where it does not apply, and at a limit. The
+/// context has an incumbent.
 pub(crate) fn structured(context: &mut Context, shared: &mut SharedWork) -> Option<GramBackend> {
     let problem = context.problem;
     let (mechanisms, reference) = (context.mechanisms, context.incumbents.reference());
@@ -46,9 +46,10 @@ pub(crate) fn structured(context: &mut Context, shared: &mut SharedWork) -> Opti
     GramBackend::new(problem, root, mechanisms, reference, &context.limits)
 }
 
-/// The relaxation of a problem with bounds in which these are boxes to begin with, and a first incumbent, where a search for the
-/// best model should rather have it than [`structured`]. `None` also at a limit, and where the incumbent is at a bound: nodes with boxes
-/// forget the bounds of what is in.
+/// The relaxation of a problem with bounds in which the bounds are boxes from the beginning, and a first incumbent. It
+/// is used where a search for the best model is expected to be faster with it than with [`structured`]. `None`
+/// otherwise, at a limit, and where the incumbent is at a bound, because nodes with boxes ignore the bounds of the
+/// features that are in.
 pub(crate) fn boxed(
     context: &mut Context,
     alive: Option<&[usize]>,
@@ -91,7 +92,8 @@ pub(crate) fn boxed(
     Some(Boxed::within_bounds(problem, &root, mechanisms))
 }
 
-/// A first model of a problem with bounds, and the search for others: that of the problem without them, unless they bind.
+/// Finds a first model of a problem with bounds, and makes the search for others: that of the problem without bounds,
+/// unless these bind.
 fn first_within_bounds(root: &Arc<Root>, context: &mut Context) {
     let problem = context.problem;
     if problem.is_priced() {
@@ -114,8 +116,8 @@ fn first_within_bounds(root: &Arc<Root>, context: &mut Context) {
     }
 }
 
-/// A first model where the price of a feature says how many there are: greedy steps and swaps for one size after the other, as
-/// long as they pay.
+/// Finds a first model where prices of features decide how many there are: greedy steps and swaps for one size after
+/// the other, while larger sizes improve the model.
 fn first_of_sizes(root: &Root, context: &mut Context) {
     let problem = context.problem;
     let mut chosen = Vec::new();
@@ -139,14 +141,14 @@ fn first_of_sizes(root: &Root, context: &mut Context) {
     }
 }
 
-/// A relaxation in Gram form, and the node that its search begins with.
+/// A relaxation in Gram form, and the first node of its search.
 pub(crate) struct Prepared<'p> {
     pub relaxation: GramRelaxation<'p>,
     /// `None` where all models were enumerated and nothing is left.
     pub first: Option<First>,
 }
 
-/// The first node of a search; the relaxation stands where it starts.
+/// The first node of a search; the relaxation is at its starting point.
 #[derive(Debug, Clone)]
 pub(crate) struct First {
     pub low: Certified,
@@ -156,10 +158,10 @@ pub(crate) struct First {
 }
 
 impl<'p> Prepared<'p> {
-    /// Finds a first incumbent and builds the root frame, unless all models were enumerated and nothing is left. `None` where the
-    /// Gram form does not apply, and at a limit.
+    /// Finds a first incumbent and builds the root frame, unless all models were enumerated and nothing is left.
+    /// `None` where the Gram form does not apply, and at a limit.
     ///
-    /// `alive`: the features that a resumed search has left; it has its incumbent.
+    /// `alive`: the remaining features of a resumed search, which has its incumbent.
     pub(crate) fn new(
         problem: &'p Problem,
         context: &mut Context<'p>,
@@ -199,7 +201,7 @@ impl<'p> Prepared<'p> {
         }
         let work = product(problem, selectable.len());
         if context.incumbents.first().is_none() && work > LONG_PRODUCT {
-            // A model to return in case that a limit comes before the Gram matrix is there.
+            // This provides a model to return if a limit is reached before the Gram matrix is made.
             heuristic::first_incumbent(context);
         }
         context.enter(Phase::Root);
@@ -260,7 +262,7 @@ impl<'p> Prepared<'p> {
         context.enter(Phase::Root);
         relaxation.most = problem.most_features(context.incumbents.reference());
         let mark = context.evidence.mark();
-        // Nodes of a checkpoint are about the frame of all columns.
+        // The nodes of a checkpoint refer to the frame of all columns.
         let fixing = alive.is_none();
         let rows = if huber {
             relaxation.certify_rows(&chosen, fixing, point, context, shared)
@@ -272,7 +274,7 @@ impl<'p> Prepared<'p> {
             None => relaxation.first_node(&chosen, &Spread::Evenly, context, shared),
         });
         if first.is_none() {
-            // Without a node for the rest, what was ruled out is no bound of everything.
+            // Without a node for the rest, the evidence does not bound the whole problem.
             context.evidence.rewind(mark);
             return None;
         }
@@ -281,7 +283,7 @@ impl<'p> Prepared<'p> {
 }
 
 impl GramRelaxation<'_> {
-    /// The node that contains every support, or every one that follows the decision that the search is about.
+    /// The node that contains every support, or every support that follows the decision of the search.
     pub(super) fn first_node(
         &mut self,
         chosen: &[usize],
@@ -312,7 +314,8 @@ impl GramRelaxation<'_> {
                 frame
             }
         };
-        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
+        // When nothing was condensed, H ⪰ diag(s²) is proved for the whole problem; otherwise only the ridge is
+        // certain.
         let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
         let proved = inside.is_empty().then_some(&squares[..]);
         let error = root.error(k + inside.len(), proved, best);
@@ -368,9 +371,9 @@ impl First {
     }
 }
 
-/// A first model of a problem with prices, by root indices: its size is part of the question.
+/// Finds a first model of a problem with prices, by root indices; its size is not given.
 fn priced_support(root: &Root, context: &mut Context) -> Vec<usize> {
-    // Heuristics know nothing of decisions.
+    // Heuristics do not follow decisions.
     if context.incumbents.decision().is_none() || context.incumbents.first().is_none() {
         heuristic::first_incumbent(context);
     }
@@ -383,8 +386,8 @@ fn priced_support(root: &Root, context: &mut Context) -> Vec<usize> {
         .collect()
 }
 
-/// Whether the Gram matrix takes long enough for a look at what could be left of it, in a search that is about the best model
-/// alone, and ridges are large enough to rule anything out without a lift.
+/// Whether a brief screening is worthwhile: the Gram matrix takes long enough, the search is for the best model alone,
+/// and ridges are large enough to rule features out without a lift.
 fn is_worth_screening(context: &Context) -> bool {
     let problem = context.problem;
     let columns = problem.selectable.len();
@@ -397,7 +400,7 @@ fn is_worth_screening(context: &Context) -> bool {
         && !context.incumbents.wants_list()
 }
 
-/// The features that a look at a few columns leaves, and what else it says, unless an earlier run had it.
+/// The features that a brief screening leaves and its result; from a checkpoint, only the features.
 fn screen_briefly(context: &mut Context) -> (Vec<usize>, Option<Brief>) {
     let known = context.prepared.screening.as_ref();
     if let Some(known) = known.filter(|known| known.done) {
@@ -409,7 +412,7 @@ fn screen_briefly(context: &mut Context) -> (Vec<usize>, Option<Brief>) {
     (free.clone(), brief)
 }
 
-/// The features that are left of a wide problem.
+/// The features that screening leaves of a wide problem.
 fn screen(context: &mut Context, shared: &mut SharedWork) -> Vec<usize> {
     let enough = MAX_COLUMNS / 2;
     if let Some(known) = context

@@ -1,4 +1,4 @@
-//! [`PriceArchive`]: prices in checkpoints, on their way in and back.
+//! [`PriceArchive`]: writes prices to checkpoints and resumes from them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,25 +14,25 @@ use crate::search::decision_models::DecisionModels;
 use crate::search::{ArchiveSink, Save, Slot, Writer};
 use crate::settings::Solution;
 
-/// Takes the checkpoints of prices, from whichever thread has made one.
+/// Receives the checkpoints of prices, on the thread that makes them.
 pub type PriceSink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 
-/// Where the checkpoints of prices come from, and who takes them.
+/// The checkpoint to resume from, and the receiver of new ones.
 pub(super) struct Keeping<'p> {
     pub stamp: Stamp,
     pub resume: Option<Checkpoint>,
     pub sink: Option<(Duration, PriceSink<'p>)>,
 }
 
-/// The prices in an archive, whose only part has the search before, too.
+/// The prices in an archive, whose only part also has the search of the problem.
 pub(super) struct PriceArchive<'p> {
     writer: Arc<Writer<'p>>,
-    /// Whether an earlier run has filled it.
+    /// Whether the prices resume from an earlier run.
     is_resumed: bool,
     known_models: Arc<DecisionModels>,
 }
 
-/// What a state is the state of.
+/// The kind of search that a state belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PriceStage {
     /// The search for a first model.
@@ -41,7 +41,7 @@ pub(super) enum PriceStage {
     Alone(usize),
 }
 
-/// The prices that a part has.
+/// The prices in a part.
 fn prices(part: &mut Part) -> &mut Priced {
     Arc::make_mut(part.prices.get_or_insert_default())
 }
@@ -91,7 +91,7 @@ impl<'p> PriceArchive<'p> {
         })
     }
 
-    /// Looks at the part of the archive, or changes it.
+    /// Reads or changes the part of the archive.
     fn with<T>(&self, work: impl FnOnce(&mut Part) -> T) -> T {
         self.writer.with(|archive| {
             let part = archive.parts[0].as_mut();
@@ -99,7 +99,7 @@ impl<'p> PriceArchive<'p> {
         })
     }
 
-    /// What is known, of this run and of earlier ones.
+    /// The results of this run and of earlier ones.
     pub(super) fn known(&self) -> Arc<Priced> {
         self.with(|part| Arc::clone(part.prices.get_or_insert_default()))
     }
@@ -114,7 +114,7 @@ impl<'p> PriceArchive<'p> {
         self.with(|part| change(prices(part)));
     }
 
-    /// For so many of the chosen features a first model was looked for.
+    /// Records that a first model was sought for this many of the chosen features.
     pub(super) fn set_tried(&self, count: usize) {
         self.change(|known| {
             known.tried = count as u32;
@@ -122,7 +122,7 @@ impl<'p> PriceArchive<'p> {
         });
     }
 
-    /// The search of a decision is over.
+    /// Records that the search of a decision is over.
     pub(super) fn finish(&self, at: usize, problem: &Problem, found: &Solution) {
         self.change(|known| {
             let (feature, inside) = known.decisions[at];
@@ -131,7 +131,7 @@ impl<'p> PriceArchive<'p> {
                 .filter(|j| found.support.binary_search(j).is_ok())
                 .collect();
             if inside {
-                // It is in even where its coefficient is 0, and so is what it needs.
+                // The feature is in even when its coefficient is 0, and so are those that it requires.
                 let feature = feature as usize;
                 let needs = problem.structure.as_ref();
                 let needs = needs.map_or(&[][..], |structure| &structure.ancestors[feature]);
@@ -152,24 +152,24 @@ impl<'p> PriceArchive<'p> {
         });
     }
 
-    /// Whether anybody wants checkpoints.
+    /// Whether checkpoints are wanted.
     pub(super) fn is_kept(&self) -> bool {
         self.writer.is_wanted()
     }
 
-    /// Hands out a checkpoint, if it is time for one.
+    /// Hands out a checkpoint if one is due.
     pub(super) fn write_if_due(&self) {
         self.change(|known| known.models = self.known_models.supports());
         self.writer.write_if_due();
     }
 
-    /// Hands out a checkpoint, if someone wants it.
+    /// Hands out a checkpoint, if checkpoints are wanted.
     pub(super) fn write(&self) {
         self.change(|known| known.models = self.known_models.supports());
         self.writer.write();
     }
 
-    /// Where the states of a search go.
+    /// The saver of a search's states.
     pub(super) fn slot(&self, stretch: PriceStage) -> Option<Box<dyn Save + 'p>> {
         let models = Arc::clone(&self.known_models);
         Slot::open(&self.writer, 0, move |part, state| {
@@ -182,7 +182,7 @@ impl<'p> PriceArchive<'p> {
 
 impl Priced {
     fn enter(&mut self, stretch: PriceStage, mut state: State) {
-        // One matrix is for all of them.
+        // All searches share one matrix.
         if let Some(gram) = state.prepared.gram.take()
             && self.gram.as_ref().is_none_or(|own| gram.covers(own))
         {
@@ -196,13 +196,13 @@ impl Priced {
 }
 
 impl Settled {
-    /// Its model, and what is proved of its decision.
+    /// The model, and the proved bound of its decision.
     pub(super) fn proof(&self) -> (Vec<usize>, Certified) {
         (wide(&self.support), Certified::restored(self.bound))
     }
 }
 
-/// How far the search for a first model has come, if it could be of this problem.
+/// Progress of the search for a first model, if it could belong to this problem.
 pub(super) fn heuristic(known: &Priced, problem: &Problem) -> Option<Heuristic> {
     known.heuristic.clone().filter(|own| own.fits(problem))
 }

@@ -1,4 +1,4 @@
-//! Prices that are killed after every step come to their end, and are what they would have been.
+//! Prices that are killed after every step complete, and are the same as without kills.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ fn quadratic() -> Problem {
     builder.intercept(true).build().unwrap()
 }
 
-/// Some of its rows stay explicit.
+/// A problem of which some rows stay explicit.
 fn huber() -> Problem {
     problem(40, 16, "huber").k(3).build().unwrap()
 }
@@ -36,7 +36,7 @@ fn grouped() -> Problem {
     builder.nonnegative(vec![11, 12]).build().unwrap()
 }
 
-/// More columns than a Gram matrix may have.
+/// A problem with more columns than a Gram matrix may have.
 fn wide() -> Problem {
     problem(25, 3010, "quadratic")
         .k(2)
@@ -45,7 +45,7 @@ fn wide() -> Problem {
         .unwrap()
 }
 
-/// Of the wide problem only some.
+/// The features to price: only some for the wide problem.
 fn features(problem: &Problem) -> Vec<usize> {
     let all = problem.selectable.iter().copied();
     let count = if problem.columns() > 100 { 3 } else { 22 };
@@ -67,7 +67,7 @@ fn run<'p>(
     run.solve().unwrap()
 }
 
-/// What was found and proved, not what it took.
+/// The prices without what differs between runs: what was found and proved, but not the time and the calls.
 fn substance(priced: &Priced) -> Priced {
     let strip = |state: &mut State| (state.seconds, state.calls) = (0.0, 0);
     let mut priced = priced.clone();
@@ -81,7 +81,7 @@ fn substance(priced: &Priced) -> Priced {
     priced
 }
 
-/// What was seen in the checkpoints.
+/// Number of checkpoints of each kind seen.
 #[derive(Debug, Default)]
 struct Seen {
     heuristics: usize,
@@ -110,7 +110,8 @@ fn same(found: &[Price], truth: &[Price]) {
     }
 }
 
-/// Prices that die with their first checkpoint that says anything new; what is left of them, or how they ended before.
+/// Stops prices at their first checkpoint with new content; returns that checkpoint, or the prices if they ended
+/// before.
 fn kill(
     problem: &Problem,
     settings: &Settings,
@@ -141,7 +142,7 @@ fn kill(
     }
 }
 
-/// Kills prices again and again, with every checkpoint that says anything new; returns what was seen.
+/// Kills prices at every checkpoint with new content until they complete; returns the kinds of checkpoints seen.
 fn survives(problem: &Problem, settings: &Settings) -> Seen {
     let solution = solve(problem, settings).unwrap();
     let asked = features(problem);
@@ -151,7 +152,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
     let mut count = 0;
     let sink = Box::new(|_: &Checkpoint| count += 1);
     let whole = run(problem, settings, &solution, None, sink);
-    // To be saved changes nothing.
+    // Saving must not change the result.
     assert!(settings.thread_count() > 1 || whole == truth);
     same(&whole, &truth);
     let (mut seen, mut kills) = (Seen::default(), 0);
@@ -165,7 +166,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
             Err(found) => break found,
         }
         kills += 1;
-        // Prices that made their steps again would never get anywhere.
+        // Prices that repeated their steps would never finish.
         assert!(
             kills <= 3 * count / 2 + 20,
             "{kills} kills, {count} steps: {seen:?}"
@@ -216,7 +217,7 @@ fn killed_side_by_side_they_go_on() {
     survives(&logistic(), &threads(3));
 }
 
-/// The last checkpoint of a run of the search, and its result.
+/// The result of a run of the search, and its last checkpoint.
 fn search(
     problem: &Problem,
     settings: &Settings,
@@ -231,7 +232,7 @@ fn search(
     (run.solve().unwrap(), left.unwrap())
 }
 
-/// The last checkpoint of prices, and what they are.
+/// The prices, and their last checkpoint.
 fn priced(
     problem: &Problem,
     settings: &Settings,
@@ -283,7 +284,7 @@ fn a_search_and_its_prices_stopped_again_and_again_end_where_they_would_have() {
         stops += runs - 1;
         assert_eq!(solution.support, whole.support);
         same(&found, &truth);
-        // Over is over, for the search and for the prices.
+        // Finished searches and prices are not made again.
         let (again, kept) = search(&problem, &settings, left.as_ref());
         assert_eq!(
             (again.status, again.nodes),
@@ -326,7 +327,7 @@ fn a_limit_at_once_loses_nothing() {
     }
 }
 
-/// One of each kind: a heuristic, a search, prices that are done.
+/// One checkpoint of each kind: a heuristic, a search, finished prices.
 fn kinds() -> Vec<(Problem, Solution, Vec<u8>)> {
     let mut kinds = Vec::new();
     for problem in [quadratic(), logistic(), grouped()] {

@@ -1,9 +1,10 @@
-//! All prices with what one search knows.
+//! Solves all prices with the data of one search.
 //!
 //! - One Gram matrix, one lifted frame.
-//! - Every model that any of the searches fits is one for every decision that it follows ([`DecisionModels`]).
-//! - A model with another feature than the k chosen ones lacks one of these: what is proved of doing without each of them
-//!   bounds the price of every other feature. So those come first.
+//! - Every model that any search fits is shared with every decision that it follows ([`DecisionModels`]).
+//! - A model with another feature than the k chosen ones lacks one of these. So the bounds of omitting each of them
+//!   bound the
+//! price of every other feature, and are computed first.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +24,7 @@ use crate::search::{Context, Restrict, Search};
 use crate::settings::{Settings, Solution, Status};
 use crate::solve::{Driver, best_first, run, twins};
 
-/// The best model of each decision, and what is proved of it; `None` for a feature that no model can have.
+/// The best model of each decision, with its proof; `None` for a feature that no model can have.
 pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
     let Asked {
         problem,
@@ -52,7 +53,7 @@ pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
     let mut shared = SharedWork::default();
     let mut rest = without.clone();
     rest.retain(|at| found[*at].is_none());
-    // The first prepares what all share; one that has nodes already does not.
+    // The first search prepares the shared data; one that already has nodes would not.
     let has_nodes = |at: &usize| pricing.begun(*at).is_some_and(|begun| begun.started);
     if let Some(first) = rest.iter().position(|at| !has_nodes(at)) {
         let at = rest.remove(first);
@@ -64,7 +65,7 @@ pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
     for (at, solution) in rest.iter().zip(more) {
         found[*at] = Some(solution);
     }
-    // A model with another feature has no room for all of these.
+    // A model with another feature does not have room for all of these.
     let mut base = Certified::TRIVIAL;
     if without.len() >= problem.support_size() {
         let bounds = without.iter().filter_map(|at| found[*at].as_ref());
@@ -99,30 +100,30 @@ pub(super) struct Asked<'p> {
     /// The features of the best model, no more than the problem allows.
     pub chosen: &'p [usize],
     pub decisions: &'p [Decision],
-    /// With the same decisions, and the models that are known.
+    /// The known models for the same decisions.
     pub known_models: Arc<DecisionModels>,
     pub archive: Option<PriceArchive<'p>>,
-    /// For each decision a bound that is enough to know; a search that has a model below it is of no use either.
+    /// For each decision, the bound at which its search may end; so may one that has a model below it.
     pub enough: Option<&'p [f64]>,
 }
 
-/// What the searches share.
+/// Data that the searches share.
 pub(super) struct Pricing<'p> {
     pub(super) problem: &'p Problem,
     pub(super) settings: &'p Settings,
     chosen: &'p [usize],
     pub(super) decisions: &'p [Decision],
     pub(super) known_models: Arc<DecisionModels>,
-    /// Set where checkpoints are wanted, or there is one to go on from.
+    /// Set where checkpoints are wanted, or there is one to resume from.
     pub(super) archive: Option<PriceArchive<'p>>,
     enough: Option<&'p [f64]>,
     start: Instant,
-    /// How many searches have not begun.
+    /// Number of searches that have not begun.
     left: AtomicUsize,
 }
 
 impl<'p> Pricing<'p> {
-    /// What an earlier run has proved; the models are fitted again.
+    /// The results that an earlier run has proved; the models are fitted again.
     fn settled(&self) -> Vec<Option<Solution>> {
         let known = self.archive.as_ref().map(|archive| archive.known());
         let done = |at: usize| {
@@ -142,7 +143,7 @@ impl<'p> Pricing<'p> {
         (0..self.decisions.len()).map(done).collect()
     }
 
-    /// For models that were found before: they are fitted whatever the limits are.
+    /// The settings without limits, to fit models that were found before.
     fn unlimited(&self) -> Settings {
         Settings {
             time_limit: None,
@@ -152,7 +153,7 @@ impl<'p> Pricing<'p> {
         }
     }
 
-    /// The search of a decision that an earlier run has begun.
+    /// The state of a decision's search that an earlier run has begun.
     fn begun(&self, at: usize) -> Option<State> {
         let known = self.archive.as_ref()?.known();
         known.begun[at].clone()
@@ -165,7 +166,7 @@ impl<'p> Pricing<'p> {
         }
     }
 
-    /// A search is over, or it was stopped: then what it has left behind is kept.
+    /// Records that a search has ended: its result is kept if it was not stopped early.
     pub(super) fn note(&self, at: usize, found: &Solution) {
         if let Some(archive) = self.archive.as_ref().filter(|archive| archive.is_kept()) {
             if !found.status.stopped_early() {
@@ -175,7 +176,7 @@ impl<'p> Pricing<'p> {
         }
     }
 
-    /// The states of a search go to the archive.
+    /// Sends the states of a search to the archive.
     pub(super) fn keep(&self, context: &mut Context<'p>, stretch: PriceStage) {
         if let Some(archive) = &self.archive {
             context.prepared.gram = archive.gram();
@@ -191,15 +192,15 @@ impl<'p> Pricing<'p> {
         !inside || needs < self.problem.support_size()
     }
 
-    /// The settings of the next search, with its share of the time that is left. `threads`: `None` where searches go side by
-    /// side.
+    /// The settings of the next search, with its share of the remaining time. `threads`: `None` where searches run
+    /// side by side.
     pub(super) fn next_settings(&self, threads: Option<NonZeroUsize>) -> Settings {
         let settings = self.within_time(true, threads);
         self.left.fetch_sub(1, Ordering::Relaxed);
         settings
     }
 
-    /// Settings with what is left of the time: all of it, or a share for the next of so many searches side by side.
+    /// The settings with the remaining time: all of it, or the share of the next search.
     fn within_time(&self, share: bool, threads: Option<NonZeroUsize>) -> Settings {
         let side_by_side = match threads {
             None => self.settings.thread_count(),
@@ -222,14 +223,14 @@ impl<'p> Pricing<'p> {
         }
     }
 
-    /// The context of a search for the decision of this number, or for all of them.
+    /// The context of a search for the decision of this number, or for all decisions.
     fn context(&self, settings: &Settings, at: Option<usize>) -> Context<'p> {
         let decision = at.map(|at| self.decisions[at]);
         let others = Some(Arc::clone(&self.known_models));
         Context::for_decision(self.problem, settings, decision, others)
     }
 
-    /// The context of the search for one decision, with the best model that is known.
+    /// The context of the search for one decision, with the best known model.
     pub(super) fn decided(&self, at: usize, settings: &Settings) -> Context<'p> {
         let mut context = self.context(settings, Some(at));
         context.counters.calls += 1;
@@ -237,7 +238,7 @@ impl<'p> Pricing<'p> {
         context
     }
 
-    /// A model for every decision.
+    /// Finds a model for every decision.
     fn find_models(&self) -> Result<()> {
         let problem = self.problem;
         let settings = self.within_time(false, None);
@@ -259,7 +260,7 @@ impl<'p> Pricing<'p> {
             dear.push((context.try_support(&smaller), *j));
             let asked = self.decisions.iter().any(|decision| decision.feature == *j);
             let in_gram_form = structure.is_none() && problem.loss.is_quadratic();
-            // In Gram form swaps do better and cost less.
+            // In Gram form, swaps give better models at less cost.
             if asked && !in_gram_form && i >= tried {
                 let other = problem.without(*j)?;
                 let others = Some(Arc::clone(&self.known_models));
@@ -276,7 +277,7 @@ impl<'p> Pricing<'p> {
                 }
             }
         }
-        // What is worth least makes room first.
+        // The features worth least make room first.
         dear.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let room = problem.support_size();
         for (at, decision) in self.decisions.iter().enumerate() {
@@ -296,7 +297,7 @@ impl<'p> Pricing<'p> {
         Ok(())
     }
 
-    /// A search by itself.
+    /// Searches for one decision.
     fn alone(&self, at: usize, shared: &mut SharedWork, threads: Option<NonZeroUsize>) -> Solution {
         let mut settings = self.next_settings(threads);
         let mut observer = None;
@@ -321,7 +322,7 @@ impl<'p> Pricing<'p> {
         found
     }
 
-    /// The best known model of a decision, where a bound that holds for it proves it.
+    /// The best known model of a decision, if a bound that holds for it proves it.
     fn is_settled(&self, at: usize, bound: Certified) -> Option<Solution> {
         let settings = self.unlimited();
         let mut context = self.decided(at, &settings);
@@ -338,7 +339,8 @@ impl<'p> Pricing<'p> {
         Some(found)
     }
 
-    /// One result for each, side by side where there are enough of them, else with all threads one after the other.
+    /// Results for all numbers: side by side if there are enough of them, otherwise one after the other with all
+    /// threads.
     pub(super) fn each(
         &self,
         numbers: &[usize],
@@ -364,7 +366,7 @@ impl<'p> Pricing<'p> {
         };
         thread::scope(|scope| {
             for worker in 1..threads {
-                // A system that gives us fewer threads gets along with fewer.
+                // If the system provides fewer threads, fewer are used.
                 let _ = thread::Builder::new()
                     .name(format!("l0star-price-{worker}"))
                     .spawn_scoped(scope, take);
@@ -376,7 +378,7 @@ impl<'p> Pricing<'p> {
         solved.into_iter().map(|(_, solution)| solution).collect()
     }
 
-    /// A search that was stopped may have been given a better model since.
+    /// Replaces the model of a stopped search if another search has found a better one since.
     fn look_again(&self, at: usize, found: &mut Solution) {
         if self.known_models.best(at).0 >= found.objective {
             return;
@@ -396,7 +398,7 @@ impl<'p> Pricing<'p> {
     }
 }
 
-/// One search from the root on.
+/// Runs one search from the root.
 struct Alone<'s> {
     settings: &'s Settings,
     decision: Decision,

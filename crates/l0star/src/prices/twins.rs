@@ -1,15 +1,18 @@
-//! Prices of problems with columns that say the same: searched without the copies.
+//! Prices of problems with duplicate columns (twins), searched without the copies.
 //!
 //! A decision about a column becomes one about the leaders of the classes ([`crate::solve::twins`]).
 //!
-//! - Where a copy can take the place of a column, in or out, the model is as good as before: nothing is searched.
-//! - A column that is a class of its own is decided among the leaders, and so is a leader that has to be in. A copy that has to be
-//!   in takes the place of its leader in the model that has that one in.
-//! - A shorter member that has to be in leads its class in a problem of its own. A leader that has to be out, and has shorter
-//!   followers only, leaves a problem whose classes are made anew.
+//! - Where a copy can replace a column, in or out, the model is as good as before: nothing is searched.
+//! - A column that is a class of its own is decided among the leaders, and so is a leader that has to be in. A copy
+//!   that has to
+//! be in replaces its leader in the model that has the leader in.
+//! - A shorter member that has to be in leads its class in a problem of its own. A leader that has to be out and has
+//!   only shorter
+//! followers leaves a problem whose classes are formed again.
 //!
-//! These are exact for models that use no class twice. For the others the same decision is made in the problem that bounds them
-//! ([`Problem::doubling`]); where that is not enough the decision is searched among all columns.
+//! These results are exact for models that use no class twice. For the others, the same decision is made in the
+//! problem that bounds them ([`Problem::doubling`]). Where that is not enough, the decision is searched among all
+//! columns.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,25 +41,25 @@ pub(super) struct Leaders<'a> {
 /// How a decision is made among the leaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// The decision of this number about leaders; then this member takes the place of the leader that is in.
+    /// By the decision of this number about leaders; then this member replaces the leader that is in.
     Led(usize, Option<usize>),
-    /// This member leads its class, and is in.
+    /// With this member leading its class, and in.
     Shorter { leader: usize, member: usize },
-    /// The problem without the column.
+    /// In the problem without the column.
     Without,
 }
 
-/// The best model of a decision as far as no class is used twice.
+/// The best model of a decision among those that use no class twice.
 struct Item {
-    /// The number of the decision.
+    /// Number of the decision.
     at: usize,
-    /// The same decision about leaders.
+    /// The corresponding decision about leaders.
     doubled: Decision,
     found: Solution,
 }
 
 impl Leaders<'_> {
-    /// The best model of each decision, and what is proved of it; `None` for a feature that no model can have.
+    /// The best model of each decision, with its proof; `None` for a feature that no model can have.
     pub(super) fn solve(
         &self,
         decisions: &[Decision],
@@ -87,7 +90,7 @@ impl Leaders<'_> {
                         Some(member) => self.substituted(asked[number].feature, member, model),
                         None => model,
                     });
-                    // What needs more others than k allows stays impossible.
+                    // A feature that requires more others than k allows stays impossible.
                     items.extend(model.map(|found| Item {
                         at,
                         doubled: asked[number],
@@ -137,7 +140,8 @@ impl Leaders<'_> {
         Ok(found)
     }
 
-    /// The model of a decision in which a copy stands for a column of the solution, where the bound of the solution proves it.
+    /// The model of a decision in which a copy replaces a column of the solution, where the bound of the solution
+    /// proves it.
     fn exchanged(&self, decision: Decision) -> Option<Solution> {
         let Decision { feature, inside } = decision;
         let is_chosen = |j: &usize| self.chosen.contains(j);
@@ -160,7 +164,7 @@ impl Leaders<'_> {
         (!found.status.falls_short()).then_some(found)
     }
 
-    /// A model that follows a decision, with what is proved of it.
+    /// A model that follows a decision, with its bound.
     fn fitted(
         &self,
         decision: Decision,
@@ -180,7 +184,7 @@ impl Leaders<'_> {
         context.solution(&settings, stopped, Some(bound))
     }
 
-    /// How to make a decision that is asked for; decisions about leaders are added to `asked`.
+    /// Chooses how to make a requested decision; decisions about leaders are added to `asked`.
     fn way(&self, decision: Decision, asked: &mut Vec<Decision>) -> Way {
         let Decision { feature, inside } = decision;
         let leader = self.whole.leader(feature);
@@ -222,7 +226,7 @@ impl Leaders<'_> {
         features
     }
 
-    /// The model of a leader that is in, with a copy in its place.
+    /// The model that has a leader in, with a copy in place of the leader.
     fn substituted(&self, leader: usize, member: usize, model: Solution) -> Solution {
         let mut support = self.features(&model);
         support.retain(|j| *j != leader);
@@ -237,7 +241,7 @@ impl Leaders<'_> {
         with_counts(found, &model)
     }
 
-    /// The best model with a shorter member of a class, as far as no class is used twice.
+    /// The best model with a shorter member of a class, among those that use no class twice.
     fn shorter(
         &self,
         leader: usize,
@@ -255,7 +259,7 @@ impl Leaders<'_> {
         Ok(found.pop().flatten())
     }
 
-    /// Bounds the models that use a class twice; returns what all columns have to be searched for.
+    /// Bounds the models that use a class twice; returns the items for which all columns have to be searched.
     fn prove(
         &self,
         narrow: &Settings,
@@ -315,7 +319,7 @@ impl Leaders<'_> {
             let asked = asked.filter(|_| base < enough && !item.found.status.stopped_early());
             let mut bound = base;
             if let Some(number) = asked {
-                // No model that uses a class twice has room for it.
+                // No model that uses a class twice has room for the feature.
                 let Some(more) = &more[number] else {
                     found[item.at] = Some(self.concluded(item.found, f64::INFINITY));
                     continue;
@@ -343,7 +347,7 @@ impl Leaders<'_> {
         concluded(self.whole, self.settings, found, bound)
     }
 
-    /// Settings with a share of what is left of the time.
+    /// The settings with a share of the remaining time.
     fn within_time(&self, settings: &Settings, begun: Instant, share: f64) -> Settings {
         let time = |limit: Duration| limit.saturating_sub(begun.elapsed()).mul_f64(share);
         Settings {
@@ -353,7 +357,7 @@ impl Leaders<'_> {
     }
 }
 
-/// A solution with what an earlier search took.
+/// A solution that also counts the nodes, calls and time of an earlier search.
 fn with_counts(found: Solution, earlier: &Solution) -> Solution {
     Solution {
         nodes: found.nodes + earlier.nodes,

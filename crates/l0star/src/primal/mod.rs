@@ -1,11 +1,13 @@
-//! The primal side: good models, found by local search, whatever the bounds are.
+//! The primal side: local search for good models, independent of the bounds.
 //!
-//! Starts are greedy, with one of the best few features chosen at random at each step, or any features, or crossovers: the union
-//! of two good models, cut down to k again. From each the best exchange of one feature is made until none helps, among all columns
-//! ([`crate::gram::local`]). For the quadratic loss that is all there is to it. For others starts are made in a model of P at the empty support,
-//! and exchanges are chosen in models at each support on the way, and fitted ([`crate::gram::quadratic`]). A pool keeps the best of what was
-//! found ([`pool`]). With groups, bounds or heredity starts are greedy with chance or crossovers too, and all is fitted
-//! ([`structured`]). Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
+//! A start is greedy, with one of the best few features chosen at random at each step; or random features; or a
+//! crossover: the union of two good models, cut down to k again. From each start, the best exchange of one feature
+//! among all columns is made until none helps ([`crate::gram::local`]). This is the whole search for the quadratic
+//! loss. For other losses, starts are made in a model of P at the empty support. Exchanges are then chosen in models
+//! at each support on the way, and fitted ([`crate::gram::quadratic`]). A pool keeps the best models found ([`pool`]).
+//! With groups, bounds or heredity, starts are randomised greedy steps or crossovers too, and all models are fitted
+//! ([`structured`]). Random numbers are the same in every run, and work is counted, not timed: a run on one thread can
+//! be repeated.
 
 mod pool;
 mod structured;
@@ -27,14 +29,14 @@ use crate::tuning::models::{
     UNION_SPARE,
 };
 
-/// An exchange has to gain this share of c0 …
+/// The share of c0 that an exchange has to gain …
 const WORTHWHILE: f64 = 1e-11;
-/// … and a refit this share of P.
+/// … and the share of P that a refit has to gain.
 const BETTER: f64 = 1e-10;
-/// Exchanges of one descent: far more than any has needed.
+/// Limit on the exchanges of one descent: far more than any has needed.
 const MOST_SWAPS: usize = 1000;
 
-/// A search for models of any problem. `None` where there is nothing to choose from.
+/// Makes a search for models of any problem. `None` where there is nothing to choose from.
 pub(crate) fn for_problem<'p>(context: &mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>> {
     let problem = context.problem;
     if problem.structure.is_some() {
@@ -48,7 +50,8 @@ pub(crate) fn for_problem<'p>(context: &mut Context<'p>) -> Option<Box<dyn Model
     }
 }
 
-/// A search for models of a quadratic problem, with or without a pinned index. `None` where there is nothing to choose from.
+/// Makes a search for models of a quadratic problem, with or without a pinned index. `None` where there is nothing to
+/// choose from.
 pub(crate) fn quadratic<'p>(
     problem: &'p Problem,
     quadratic: Quadratic<'p>,
@@ -57,16 +60,16 @@ pub(crate) fn quadratic<'p>(
     Some(Box::new(Exchanges::new(problem, quadratic, pinned)?))
 }
 
-/// Starts and exchanges, and the pool of what they have found.
+/// Starts and exchanges, and the pool of the models that they have found.
 pub(crate) struct Exchanges<'p> {
     problem: &'p Problem,
-    /// What is minimised, or a model of it at the empty support.
+    /// The objective, or a model of it at the empty support.
     quadratic: Quadratic<'p>,
     is_model: bool,
     k: usize,
-    /// What the decision that the search is about says of an index.
+    /// The index that the decision of the search fixes, and whether it is in.
     pinned: Pinned,
-    /// What is always in, and pinned, alone.
+    /// Only the columns that are always in or pinned.
     base: Local,
     local: Local,
     /// The best local optima, by chosen indices.
@@ -74,13 +77,13 @@ pub(crate) struct Exchanges<'p> {
     suggestions: Suggestions,
     random: Random,
     starts: u64,
-    /// Multiplications that it may make in all, and those that it has made with what is gone.
+    /// Limit on the multiplications, and those made with data that have been dropped.
     allowed: u64,
     before: u64,
 }
 
 impl<'p> Exchanges<'p> {
-    /// `None` where there is nothing to choose from.
+    /// Makes a search; `None` where there is nothing to choose from.
     fn new(problem: &'p Problem, mut quadratic: Quadratic<'p>, pinned: Pinned) -> Option<Self> {
         let k = problem.support_size();
         if k == 0 || quadratic.selectable <= k {
@@ -104,7 +107,7 @@ impl<'p> Exchanges<'p> {
         })
     }
 
-    /// For any loss.
+    /// Makes a search for any loss.
     fn of_loss(context: &mut Context<'p>) -> Option<Self> {
         let quadratic = model(context, &[]);
         let pinned = pinned(context, &quadratic);
@@ -119,13 +122,13 @@ impl<'p> Exchanges<'p> {
         self.before + self.quadratic.work + self.local.work
     }
 
-    /// From the best model so far.
+    /// Starts from the best model so far.
     fn known(&mut self, context: &Context) {
         let known = context.incumbents.first().map(|known| known.support);
         self.from(&known.unwrap_or_default());
     }
 
-    /// From some features: cut down to k, or filled up.
+    /// Starts from these features, cut down to k or filled up.
     fn from(&mut self, features: &[usize]) {
         let columns = &self.quadratic.columns[..self.quadratic.selectable];
         let places = features
@@ -143,7 +146,7 @@ impl<'p> Exchanges<'p> {
         self.begin_with(&places);
     }
 
-    /// Begins with some indices, filled up to k.
+    /// Starts from these indices, filled up to k.
     fn begin_with(&mut self, places: &[usize]) {
         self.local.reset_to(&self.base);
         for j in places {
@@ -152,13 +155,13 @@ impl<'p> Exchanges<'p> {
         self.fill(1);
     }
 
-    /// From nothing.
+    /// Starts from nothing.
     fn greedy(&mut self, choices: usize) {
         self.local.reset_to(&self.base);
         self.fill(choices);
     }
 
-    /// From any features: greedy starts alone come to the same optima again and again.
+    /// Starts from random features: greedy starts alone reach the same optima again and again.
     fn scatter(&mut self) {
         self.local.reset_to(&self.base);
         for _ in 0..2 * self.k {
@@ -170,7 +173,7 @@ impl<'p> Exchanges<'p> {
         self.fill(GREEDY_CHOICES);
     }
 
-    /// Adds features up to k, each one of the best few.
+    /// Adds features up to k, each chosen from the best few.
     fn fill(&mut self, choices: usize) {
         while self.local.size() < self.k {
             let gains = (0..self.quadratic.selectable)
@@ -185,7 +188,7 @@ impl<'p> Exchanges<'p> {
         }
     }
 
-    /// From the union of two models of the pool, less what costs least, or now and then anything.
+    /// Starts from the union of two models of the pool with some random features, cut down to k.
     fn cross(&mut self) {
         let (a, b) = self.pool.pair(&mut self.random);
         let mut union = [a, b].concat();
@@ -201,8 +204,8 @@ impl<'p> Exchanges<'p> {
         self.begin_with(&kept);
     }
 
-    /// What is left of some indices when those go, down to k, that cost least, or now and then any. Only the products of these
-    /// indices are looked at.
+    /// Removes indices down to k: the one that costs least each time, or now and then a random one. Only the products
+    /// of these indices are used.
     fn cut_down(&mut self, union: &[usize]) -> Vec<usize> {
         let quadratic = &mut self.quadratic;
         let always = quadratic.selectable..quadratic.size();
@@ -238,7 +241,7 @@ impl<'p> Exchanges<'p> {
         local.chosen().iter().map(|i| union[*i]).collect()
     }
 
-    /// The indices that were chosen, in order.
+    /// The chosen indices, in order.
     fn chosen(&self) -> Vec<usize> {
         let mut chosen = self.local.chosen().to_vec();
         chosen.sort_unstable();
@@ -250,7 +253,7 @@ impl<'p> Exchanges<'p> {
         chosen.iter().map(|i| self.quadratic.columns[*i]).collect()
     }
 
-    /// Makes the best exchange until none helps, and offers what was found, if it is good enough.
+    /// Makes the best exchange until none helps, and offers the model if it is good enough.
     fn descend(&mut self, context: &mut Context) -> (Vec<usize>, f64) {
         let least = WORTHWHILE * 2.0 * self.quadratic.c0;
         for _ in 0..MOST_SWAPS {
@@ -270,8 +273,8 @@ impl<'p> Exchanges<'p> {
         (chosen, value)
     }
 
-    /// Fits the start, and makes the best of a few exchanges that are promising in the model of P at each fit, while refits get
-    /// better.
+    /// Fits the start. Then takes the best of a few exchanges that are promising in the model of P at each fit, while
+    /// refits improve.
     fn refine(&mut self, context: &mut Context<'p>) -> (Vec<usize>, f64) {
         let mut chosen = self.chosen();
         let mut value = context.try_support(&self.support(&chosen));
@@ -285,7 +288,7 @@ impl<'p> Exchanges<'p> {
                 local.add(*i, &mut quadratic);
             }
             if local.size() < chosen.len() {
-                // Some of it is in the span of the rest, up to rounding: no exchange can be told from another.
+                // The columns are linearly dependent, up to rounding, so exchanges cannot be compared.
                 break;
             }
             let least = BETTER * value;
@@ -329,14 +332,14 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
             if context.incumbents.best() < best {
                 (best, last) = (context.incumbents.best(), self.starts);
             } else if self.starts - last >= patience {
-                // What is not needed now is not saved up.
+                // The remaining allowance is not saved up.
                 self.allowed = self.spent();
                 return;
             }
             match self.starts {
                 0 => self.known(context),
                 1 => self.greedy(1),
-                // Every other start at most: nodes can suggest one set after the other.
+                // Suggestions get at most every other start, because nodes can suggest one set after the other.
                 odd if odd % 2 == 1 && !self.suggestions.is_empty() => {
                     let features = self.suggestions.next().unwrap_or_default();
                     self.from(&features);
@@ -370,7 +373,7 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
     }
 }
 
-/// The index that the decision of a search is about.
+/// The index that the decision of the search fixes.
 fn pinned(context: &Context, quadratic: &Quadratic) -> Pinned {
     let decision = context.incumbents.decision()?;
     let columns = &quadratic.columns[..quadratic.selectable];
@@ -385,7 +388,7 @@ fn model<'p>(context: &mut Context<'p>, support: &[usize]) -> Quadratic<'p> {
     Quadratic::model_at(problem, &fit, context.restricted().beta())
 }
 
-/// The largest of some numbers with their indices, the largest first.
+/// The largest of the given numbers with their indices, the largest first.
 fn largest(numbers: impl Iterator<Item = (f64, usize)>, count: usize) -> Vec<(f64, usize)> {
     let mut numbers: Vec<(f64, usize)> = numbers.collect();
     let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
@@ -397,7 +400,7 @@ fn largest(numbers: impl Iterator<Item = (f64, usize)>, count: usize) -> Vec<(f6
     numbers
 }
 
-/// Numbers that look random, the same in every run (SplitMix64).
+/// Pseudorandom numbers, the same in every run (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -413,7 +416,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// One of `0..count`.
+    /// A number in `0..count`.
     fn below(&mut self, count: usize) -> usize {
         (self.next() % count.max(1) as u64) as usize
     }

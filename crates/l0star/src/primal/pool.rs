@@ -7,11 +7,11 @@ use crate::tuning::models::{
     HANDED_OUT, POOL, POOL_STALE, POOL_TO_CROSS, SUGGESTIONS_REMEMBERED, SUGGESTIONS_WAITING,
 };
 
-/// Values and features of models, each of them once.
+/// Objectives and features of distinct models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Pool {
     models: Vec<(f64, Vec<usize>)>,
-    /// Those that were kept since they were handed out, the best few.
+    /// The best few models kept since the last call of [`Pool::fresh`].
     fresh: Vec<(f64, Vec<usize>)>,
     stale: u32,
 }
@@ -40,12 +40,12 @@ impl Pool {
         keep_best(&mut self.models, POOL, value, &features);
     }
 
-    /// Hands out the best of what was kept since the last time.
+    /// Takes the best models kept since the last call.
     pub(super) fn fresh(&mut self) -> Vec<(f64, Vec<usize>)> {
         std::mem::take(&mut self.fresh)
     }
 
-    /// Two models, chosen at random.
+    /// Two distinct models, chosen at random.
     pub(super) fn pair(&self, random: &mut Random) -> (&[usize], &[usize]) {
         let a = random.below(self.len());
         let mut b = random.below(self.len() - 1);
@@ -54,7 +54,7 @@ impl Pool {
     }
 }
 
-/// Adds a model to a list, or puts it in the place of the worst one of a full list if it is better.
+/// Adds a model to a list. In a full list, it replaces the worst model if it is better.
 fn keep_best(models: &mut Vec<(f64, Vec<usize>)>, most: usize, value: f64, features: &[usize]) {
     if models.len() < most {
         models.push((value, features.to_vec()));
@@ -67,11 +67,11 @@ fn keep_best(models: &mut Vec<(f64, Vec<usize>)>, most: usize, value: f64, featu
     }
 }
 
-/// Sets of features to start from, each of them once.
+/// Distinct sets of features to start from.
 #[derive(Debug, Default)]
 pub(super) struct Suggestions {
     waiting: VecDeque<Vec<usize>>,
-    /// The last ones, waiting or not.
+    /// The last suggestions, waiting or not.
     known: VecDeque<Vec<usize>>,
 }
 

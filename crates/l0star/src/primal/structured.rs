@@ -9,14 +9,14 @@ use crate::search::context::ModelSearch;
 use crate::search::optima::Optimum;
 use crate::tuning::models::{STRUCTURED_CHOICES, STRUCTURED_EXCHANGES, STRUCTURED_ROUNDS};
 
-/// Randomised starts and crossovers, one after the other.
+/// A search by randomised starts and crossovers.
 pub(crate) struct Structured {
     curvature: Vec<f64>,
     pool: Pool,
     suggestions: Suggestions,
     random: Random,
     starts: u64,
-    /// Multiplications that may be made in all, and those that were, about.
+    /// Limit on the multiplications, and their approximate number so far.
     allowed: u64,
     spent: u64,
 }
@@ -34,7 +34,7 @@ impl Structured {
         }
     }
 
-    /// Greedy steps with chance.
+    /// Starts with randomised greedy steps.
     fn greedy(&mut self, structure: &Structure, context: &mut Context) -> Vec<usize> {
         let limits = context.limits.clone();
         let mut support = Vec::new();
@@ -48,7 +48,8 @@ impl Structured {
         support
     }
 
-    /// From the union of two models of the pool, what they share first, as much as there is room for.
+    /// Starts from the union of two models of the pool: first the features that they share, then others while there is
+    /// room.
     fn cross(&mut self, structure: &Structure, room: usize) -> Vec<usize> {
         let (a, b) = self.pool.pair(&mut self.random);
         let (shared, mut rest): (Vec<usize>, Vec<usize>) = a.iter().partition(|j| b.contains(j));
@@ -59,7 +60,7 @@ impl Structured {
         structure.close(&[], shared.into_iter().chain(rest), |_| true, room)
     }
 
-    /// Exchanges while they help; the support and its objective.
+    /// Makes exchanges while they help; returns the support and its objective.
     fn descend(
         &mut self,
         mut support: Vec<usize>,
@@ -79,7 +80,7 @@ impl Structured {
                 if next.len() == support.len() {
                     continue;
                 }
-                // Where features have prices a set is filled up only as long as that pays.
+                // Where features have prices, a set is filled up only while that improves it.
                 let mut least = if structure.priced {
                     context.try_support(&next)
                 } else {
@@ -110,7 +111,7 @@ impl Structured {
         (support, value)
     }
 
-    /// The most promising sets with one feature more.
+    /// The most promising sets with one more feature.
     fn larger(
         &mut self,
         structure: &Structure,

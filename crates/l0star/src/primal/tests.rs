@@ -1,10 +1,10 @@
-//! Models that are found, against brute force.
+//! Compares the models that are found with brute force.
 
 use super::*;
 use crate::problem::Decision;
 use crate::{Design, Method, Settings};
 
-/// More features than rows, and hardly a ridge.
+/// A problem with more features than rows, and hardly a ridge.
 fn problem(seed: u64, loss: &str, k: usize) -> Problem {
     let (n, d) = (12, 24);
     let mut random = Random(seed);
@@ -26,7 +26,7 @@ fn problem(seed: u64, loss: &str, k: usize) -> Problem {
     builder.k(k).build().unwrap()
 }
 
-/// By which share the model that is found before a node is looked at is above the best of all supports.
+/// Relative excess of the model found before any node over the best of all supports.
 fn above_the_best(problem: &Problem) -> f64 {
     let best = crate::solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
     let settings = Settings {
@@ -37,7 +37,7 @@ fn above_the_best(problem: &Problem) -> f64 {
     found.objective / best.objective - 1.0
 }
 
-/// Local search finds the best of all supports, before a node is looked at.
+/// Local search finds the best of all supports before any node is expanded.
 #[test]
 fn the_best_model_is_found_without_a_proof() {
     for loss in crate::loss::NAMES {
@@ -50,7 +50,7 @@ fn the_best_model_is_found_without_a_proof() {
     }
 }
 
-/// The same with a group, bounds and heredity.
+/// With groups and bounds, local search finds the best model, too.
 #[test]
 fn structures_are_searched_too() {
     for loss in ["quadratic", "logistic"] {
@@ -67,7 +67,7 @@ fn structures_are_searched_too() {
     }
 }
 
-/// The same in every run: work is counted, not timed.
+/// Every run gives the same models: work is counted, not timed.
 #[test]
 fn a_run_can_be_repeated() {
     let problem = problem(7, "quadratic", 5);
@@ -82,7 +82,7 @@ fn a_run_can_be_repeated() {
     assert_eq!(run(), (starts, pool, best));
 }
 
-/// What it was not patient for is not done later.
+/// The work left when patience runs out is not done later.
 #[test]
 fn it_ends_when_nothing_better_is_found() {
     let problem = problem(3, "quadratic", 2);
@@ -95,7 +95,8 @@ fn it_ends_when_nothing_better_is_found() {
     assert_eq!(primal.starts, starts);
 }
 
-/// Of two columns that are nearly the same the second one was exchanged for the first, which then was in the model twice.
+/// Regression test: of two nearly equal columns, the second was exchanged for the first, which then was in the model
+/// twice.
 #[test]
 fn no_column_is_in_a_model_twice() {
     let columns = [
@@ -130,7 +131,7 @@ fn no_column_is_in_a_model_twice() {
     );
 }
 
-/// The entries among a few indices are those of the rows, kept or not.
+/// The entries among a few indices equal those of the rows, whether or not the rows are kept.
 #[test]
 fn squares_are_parts_of_rows() {
     let problem = problem(5, "quadratic", 4);
@@ -162,13 +163,13 @@ fn there_has_to_be_a_choice() {
     }
 }
 
-/// A search about a decision finds the best model that follows it, whatever it is told to start from.
+/// A search for a decision finds the best model that follows it, whatever starts are suggested.
 #[test]
 fn decisions_are_followed() {
     for loss in ["quadratic", "huber", "logistic", "squared-hinge"] {
         for (seed, inside) in [(1, true), (2, false), (3, true), (4, false)] {
             let problem = problem(seed, loss, 2);
-            // The feature whose other decision costs something: one of the best model, or one that is not.
+            // The feature whose other decision costs something: one of the best model, or one outside it.
             let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
             let mut others = (0..24).filter(|j| !best.support.contains(j));
             let feature = if inside {
@@ -202,7 +203,7 @@ fn decisions_are_followed() {
     }
 }
 
-/// A good set that is suggested is found at once, smaller or larger than k, and handed on to other searches.
+/// A good set that is suggested is found at once, smaller or larger than k, and shared with other searches.
 #[test]
 fn suggestions_are_taken_up() {
     for loss in ["quadratic", "logistic"] {
@@ -215,7 +216,7 @@ fn suggestions_are_taken_up() {
             let mut context = Context::new(&problem, &Settings::default());
             let mut search = for_problem(&mut context).unwrap();
             search.suggest(suggested);
-            // One start from what is known (nothing), one greedy, one from the suggestion, and one more.
+            // One start from the known model (none), one greedy, one from the suggestion, and one more.
             search.work(u64::MAX, 4, &mut context);
             let objective = context.incumbents.best();
             assert!(objective <= best.objective * (1.0 + 1e-9), "{loss}");
@@ -226,7 +227,7 @@ fn suggestions_are_taken_up() {
     }
 }
 
-/// The sizes of a path share what they find: a search starts from the optima of its neighbours.
+/// The sizes of a path share their optima: a search starts from the optima of neighbouring sizes.
 #[test]
 fn sizes_share_their_optima() {
     let small = problem(6, "quadratic", 3);

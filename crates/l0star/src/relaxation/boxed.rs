@@ -1,8 +1,9 @@
-//! Nodes with proved boxes in matrix form: boxes shrunk anew in every one of them, the bound with the ridge as it is.
+//! Nodes with proved boxes in matrix form. Boxes are shrunk again in every node, and the bound uses the ridge as it is.
 //!
-//! For losses that add up over rows where there are more columns than rows and the ridge is small: nothing can be lifted there, and without boxes
-//! the bound says little. Huber's loss has them by default. Under the logistic loss boxes shrink slowly, as predictions may be as large as they like on
-//! the right side: 200 × 500 with k = 5 did better without.
+//! This is for losses that add up over rows, where there are more columns than rows and the ridge is small.
+//! Nothing can be lifted there, and without boxes the bound is weak. Huber's loss uses them by default. Under
+//! the logistic loss boxes shrink slowly, as predictions may be arbitrarily large on the right side: 200 × 500
+//! with k = 5 did better without.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::problem::Problem;
 use crate::settings::{Mechanisms, Use};
 use crate::tuning::boxes::{AGAIN, MOST_ROW_WORK, SMALL_RIDGE};
 
-/// Where the ascent of a node ended, and the boxes that were proved there.
+/// The last point of the ascent of a node, and the boxes that were proved there.
 #[derive(Debug)]
 pub(crate) struct BoxedRowsStart {
     x: ShortModel,
@@ -41,18 +42,18 @@ impl Start for BoxedRowsStart {
 #[derive(Debug, Clone)]
 pub(crate) struct BoxedRows {
     columns: Arc<Columns>,
-    /// Where nodes without a start begin.
+    /// Model at which nodes without a start begin.
     first: Vec<(usize, f64)>,
-    /// The boxes of the node above, or of this one once it was solved.
+    /// Boxes of the parent node, or of this node once it has been solved.
     boxes: Option<Arc<RowBoxes>>,
-    /// How many features were in, and how many were free, when the node was solved last.
+    /// Number of included and of free features when the node was solved last.
     counts: (usize, usize),
     ascent: RowAscent,
     room: Room,
 }
 
 impl BoxedRows {
-    /// `first` is a model that nodes without a start begin at: (column, coefficient).
+    /// Creates the relaxation; `first` is a model at which nodes without a start begin: (column, coefficient).
     pub(crate) fn new(problem: &Problem, first: &[(usize, f64)]) -> Self {
         Self {
             columns: Arc::new(Columns::new(problem)),
@@ -64,8 +65,10 @@ impl BoxedRows {
         }
     }
 
-    /// Whether a search for the best model of a problem should rather have it than a relaxation without boxes: under Huber's loss, if
-    /// there are as many columns as rows, and the ridge is small beside the curvature of most of them.
+    /// Whether a search for the best model should use this relaxation rather than one without boxes.
+    ///
+    /// By default that is so under Huber's loss, if there are at least as many columns as rows, and the ridge is small
+    /// compared with the curvature of most of them.
     pub(crate) fn is_wanted(problem: &Problem, mechanisms: Mechanisms, limits: &Limits) -> bool {
         let is_sum = problem.joint().is_none() && !problem.is_steep();
         let applies = is_sum && !problem.loss.is_quadratic() && problem.structure.is_none();
@@ -101,10 +104,10 @@ impl BoxedRows {
         }
     }
 
-    /// Makes a node the one at hand; its boxes.
+    /// Enters a node, and returns its boxes.
     fn enter(&mut self, problem: &Problem, task: &Task) -> RowBoxes {
         let spare = (0.01 * (task.reference - task.cut)).max(16.0 * U * task.cut.abs());
-        // Bounds with unpenalised columns know nothing of models that are worse than the null model.
+        // Bounds with unpenalised columns do not cover models that are worse than the null model.
         let ceiling = (task.cut + spare).min(problem.null_value);
         match self.boxes.take() {
             Some(known) => {
@@ -117,7 +120,7 @@ impl BoxedRows {
     }
 }
 
-/// Whether the ridge is small beside the curvature in most columns.
+/// Whether the ridge is small compared with the curvature in most columns.
 fn is_ridge_small(problem: &Problem) -> bool {
     let curvature = problem.usual_curvature / problem.rows() as f64;
     let is_small = |j: &&usize| {
@@ -168,7 +171,7 @@ impl Relaxation for BoxedRows {
         (best, Exit::of(best, task))
     }
 
-    /// What fixing left is worth another look if a feature came in, or many went.
+    /// A node is solved again after fixing if a feature came in, or many were ruled out.
     fn tighten(&mut self, _problem: &Problem, task: &Task) -> bool {
         let (included, free) = self.counts;
         let node = &task.node;

@@ -1,4 +1,4 @@
-//! Which feature to split on: the one whose two children are estimated to gain most.
+//! The choice of the feature to split on: the one whose two children are estimated to gain most.
 //!
 //! On the piece (S, J, E) at the relaxed optimum, `M = G_WW + I_{S∪J} + (1/κ)σσᵀ`, `K = M⁻¹`, `e = σ` on E:
 //!
@@ -9,7 +9,7 @@
 //!
 //! Where features have prices and the budget does not bind, `M = G_WW + I_{S∪J}` and, with `θ = √2c`, `in = ½(θ - |x_i|)²/(1 + K_ii)`.
 //!
-//! Estimates only: nothing is pruned by them.
+//! These are estimates only: no node is pruned by them.
 
 use super::model::{Model, Sets};
 use super::newton::priced::Level;
@@ -18,8 +18,9 @@ use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::tuning::tree::NO_GAIN;
 
-/// The free feature to split on; `gap` is what is left to close, x and u those of the relaxed optimum. At a limit a cheap
-/// choice is made.
+/// Returns the free feature to split on.
+///
+/// `gap` is what remains to be closed; x and u are those of the relaxed optimum. At a limit, a cheap choice is made.
 pub(crate) fn choose(
     model: &mut dyn Model,
     sets: &Sets,
@@ -59,7 +60,7 @@ pub(crate) fn choose(
     steepest(sets, x, u)
 }
 
-/// The free feature of largest coefficient, or of steepest slope where there is none.
+/// Returns the free feature of largest coefficient, or of steepest slope where there is none.
 pub(crate) fn steepest(sets: &Sets, x: &[f64], u: &[f64]) -> usize {
     let size = |j: usize| (x[j].abs(), u[j].abs());
     let order = |i: &&usize, j: &&usize| {
@@ -69,7 +70,8 @@ pub(crate) fn steepest(sets: &Sets, x: &[f64], u: &[f64]) -> usize {
     sets.free.iter().max_by(order).copied().unwrap_or(0)
 }
 
-/// `priced`: θ, where shared features have prices of their own.
+/// Returns the shared feature with the best estimated gain. `priced` gives θ, where shared
+/// features have prices of their own.
 #[expect(clippy::too_many_arguments)]
 fn by_gain(
     model: &mut dyn Model,

@@ -1,46 +1,49 @@
-//! [`Model`]: the smooth part of a node's problem, which Newton's method is written over; what is asked of a node, and its sets.
+//! The smooth part of a node's problem, over which Newton's method is written ([`Model`]), with
+//! the goal and the sets of a node.
 
 use crate::bound::Certified;
 
-/// A smooth convex f in coordinates of ridge 1, and the certificate of its bounds.
+/// A smooth convex f in coordinates of ridge 1, with the certificate of its bounds.
 pub(crate) trait Model {
-    /// Columns, decided or not.
+    /// Returns the number of columns, decided or not.
     fn size(&self) -> usize;
 
-    /// `(f(x), f(x) + uᵀx)` and `u = -∇f(x)` on the columns of the node; x vanishes outside `support`.
+    /// Returns `(f(x), f(x) + uᵀx)` and sets `u = -∇f(x)` on the columns of the node; x vanishes outside `support`.
     fn evaluate(&mut self, x: &[f64], support: &[usize], sets: &Sets, u: &mut [f64]) -> (f64, f64);
 
-    /// The lower triangle of `∇²f` on `set` at the point evaluated last, by rows.
+    /// Computes the lower triangle of `∇²f` on `set` at the point evaluated last, by rows.
     fn hessian(&mut self, set: &[usize], rows: &mut [f64]);
 
-    /// `u + ∇²f x` on `set`, for the point evaluated last.
+    /// Computes `u + ∇²f x` on `set`, for the point evaluated last.
     fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>);
 
-    /// Looks along a direction from the point evaluated last.
+    /// Sets a direction from the point evaluated last, for [`Model::along`].
     fn set_direction(&mut self, u: &[f64], direction: &[(usize, f64)]);
 
-    /// `f(x + a d)` along it.
+    /// Returns `f(x + a d)` along the direction d.
     fn along(&mut self, a: f64) -> f64;
 
-    /// Keeps the point evaluated last as the one to be certified; `dual` is its D, `top` the sum of its m largest u².
+    /// Keeps the point evaluated last as the one to be certified; `dual` is its D, and `top` the sum of its m largest
+    /// u².
     fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64);
 
-    /// The certified bound of the point kept last.
+    /// Returns the certified bound of the point kept last.
     fn certify(&mut self, sets: &Sets) -> Certified;
 
-    /// The mean of the diagonal of `∇²f`, roughly: step lengths only.
+    /// Returns the approximate mean of the diagonal of `∇²f`; used for step lengths only.
     fn mean_curvature(&self) -> f64;
 
-    /// The largest eigenvalue of `∇²f`, roughly: step lengths only, and asked for only where Newton steps fail.
+    /// Returns the approximate largest eigenvalue of `∇²f`; used for step lengths only, and
+    /// only where Newton steps fail.
     fn largest_curvature(&self) -> f64;
 
-    /// Whether that is only the largest one at the point evaluated last: steps may be too long for it.
+    /// Whether the largest curvature is that of the point evaluated last alone: steps may be too long for it.
     fn is_steep(&self) -> bool {
         false
     }
 }
 
-/// What decides when a node is solved well enough.
+/// Criteria that decide when a node is solved well enough.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goal {
     /// A bound at or above this closes the node.
@@ -60,8 +63,8 @@ pub(crate) struct Sets {
     pub inside: Vec<usize>,
     pub free: Vec<usize>,
     pub budget: usize,
-    /// What each column costs, by column; empty where nothing does. Free columns cost the same where there are more of them than
-    /// the budget.
+    /// Price of each column; empty where there are no prices. Free columns have the same price where there are
+    /// more of them than the budget.
     pub costs: Vec<f64>,
 }
 
@@ -71,13 +74,13 @@ impl Sets {
         !self.costs.is_empty()
     }
 
-    /// Every column that can be non-zero.
+    /// Returns every column that can be non-zero.
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         let decided = self.unpenalised.iter().chain(&self.inside);
         decided.chain(&self.free).copied()
     }
 
-    /// How many columns a model of this node may have.
+    /// Returns the number of columns that a model of this node may have.
     pub(super) fn model_size(&self) -> usize {
         self.unpenalised.len() + self.inside.len() + self.budget
     }

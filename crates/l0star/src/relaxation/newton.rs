@@ -9,8 +9,8 @@
 //! ```
 //!
 //! On a piece (J, E, signs σ) the regulariser is a quadratic, so that a Newton step is one linear system; a prox step
-//! proposes the next piece. A [`Model`] knows f, its rounding and how a bound is certified. Where features have prices, `q_i - c_i`
-//! takes the place of `q_i` and another regulariser that of Ω ([`priced`]).
+//! proposes the next piece. A [`Model`] provides f, its rounding, and the certificate of a bound. Where features have
+//! prices, `q_i - c_i` replaces `q_i`, and another regulariser replaces Ω ([`priced`]).
 
 mod piece;
 pub(super) mod priced;
@@ -25,7 +25,7 @@ pub(crate) use priced::whole_from;
 use priced::{Level, Pieces, shared_norm};
 
 const MAX_ROUNDS: usize = 200;
-/// What is left of the length of a first-order step that led upwards, where no bound of the curvature is known.
+/// Factor on the length of a first-order step that led upwards, where no bound of the curvature is known.
 const SHORTER: f64 = 0.25;
 
 /// The solver, with its buffers.
@@ -37,7 +37,7 @@ pub(crate) struct Newton {
     u: Vec<f64>,
     /// u at the iterate of the best bound.
     pub best_u: Vec<f64>,
-    /// The best D, before its errors are taken off.
+    /// The best D, before its errors are subtracted.
     pub bound: f64,
     certified: Option<Certified>,
     best_primal: f64,
@@ -67,7 +67,7 @@ struct Value {
 }
 
 impl Newton {
-    /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends.
+    /// Maximises the bound of a node from the point in `x`. The bound is valid whenever the method stops.
     pub(crate) fn solve(
         &mut self,
         model: &mut dyn Model,
@@ -95,7 +95,7 @@ impl Newton {
             };
             match step {
                 Some((a, next)) => {
-                    // A step that gains nothing more than rounding will not gain anything later.
+                    // A step that gains no more than rounding suggests that later steps will not either.
                     if next.primal >= value.primal {
                         failures += 1;
                     }
@@ -117,7 +117,8 @@ impl Newton {
         self.certify(model, sets)
     }
 
-    /// Evaluates the iterate of the best bound again, without the columns that are not in `sets`, and makes it x.
+    /// Makes the iterate of the best bound, without the columns that are not in `sets`, the
+    /// current one, and evaluates it again.
     pub(crate) fn return_to_bound(&mut self, model: &mut dyn Model, sets: &Sets) -> Certified {
         self.x.fill(0.0);
         for j in sets.columns() {
@@ -128,12 +129,12 @@ impl Newton {
         self.certify(model, sets)
     }
 
-    /// The least R that was seen.
+    /// Returns the least R found.
     pub(crate) fn primal(&self) -> f64 {
         self.best_primal
     }
 
-    /// R - D of the best points.
+    /// Returns R - D of the best points.
     pub(crate) fn open_gap(&self) -> f64 {
         self.best_primal - self.bound
     }
@@ -167,7 +168,7 @@ impl Newton {
         self.open_gap() <= tolerance
     }
 
-    /// Whether the iterate is a model, nothing of which is shared.
+    /// Whether the iterate is a model, in which no feature has a fractional share.
     fn is_model(&self, sets: &Sets) -> bool {
         if sets.is_priced() {
             return priced::is_whole(sets, &self.x);
@@ -197,7 +198,7 @@ impl Newton {
         self.support.extend(sets.columns().filter(|j| x[*j] != 0.0));
     }
 
-    /// u, D, R at x.
+    /// Evaluates u, D and R at x.
     fn evaluate(&mut self, model: &mut dyn Model, sets: &Sets) -> Value {
         let (smooth, base) = model.evaluate(&self.x, &self.support, sets, &mut self.u);
         let u = &self.u;
@@ -225,7 +226,7 @@ impl Newton {
         Value { primal }
     }
 
-    /// `½|x_S|² + Ω_m(x_F)` at x.
+    /// Returns `½|x_S|² + Ω_m(x_F)` at x.
     fn regular(&mut self, sets: &Sets) -> f64 {
         let x = &self.x;
         let inside: f64 = sets.inside.iter().map(|j| x[*j] * x[*j]).sum();
@@ -233,8 +234,8 @@ impl Newton {
         0.5 * inside + shared_norm(sets, sizes, &mut self.sorted)
     }
 
-    /// `½|x_S|² + Ω_m(x_F)` at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
-    /// column that is not zero at x.
+    /// Returns `½|x_S|² + Ω_m(x_F)` at `x + a d`, where d is the direction. The direction starts with the unpenalised
+    /// columns and those of S, and contains every free column that is not zero at x.
     fn regular_along(&mut self, sets: &Sets, a: f64) -> f64 {
         let x = &self.x;
         let at = |(j, d): &(usize, f64)| x[*j] + a * d;
@@ -245,7 +246,7 @@ impl Newton {
         0.5 * inside + shared_norm(sets, sizes, &mut self.sorted)
     }
 
-    /// The best of a few step lengths towards `solution`, by the true R; `None` when none helps.
+    /// Takes the best of a few step lengths towards `solution`, by the true R; `None` when none helps.
     fn search(&mut self, model: &mut dyn Model, sets: &Sets, value: Value) -> Option<(f64, Value)> {
         self.direction.clear();
         for (j, x) in self.set.iter().zip(&self.solution) {
@@ -298,7 +299,7 @@ impl Newton {
             for (j, d) in &self.direction {
                 let before = self.x[*j];
                 let after = before + a * d;
-                // The step may end where this coordinate crosses zero: what rounding leaves of it is dropped.
+                // The step may end where this coordinate crosses zero; a remainder from rounding is dropped.
                 let crossed = before != 0.0 && after.abs() <= 1e-14 * before.abs();
                 self.x[*j] = if crossed { 0.0 } else { after };
             }
@@ -307,7 +308,7 @@ impl Newton {
         Some((a, self.evaluate(model, sets)))
     }
 
-    /// A few accelerated proximal-gradient steps, restarted when R rises.
+    /// Takes a few accelerated proximal-gradient steps, restarted when R rises.
     fn first_order(
         &mut self,
         model: &mut dyn Model,
@@ -339,7 +340,7 @@ impl Newton {
             }
             let next = 0.5 * (1.0 + (1.0 + 4.0 * weight * weight).sqrt());
             let factor = if last { 0.0 } else { (weight - 1.0) / next };
-            // `momentum` holds the prox point before; x moves on from the new one.
+            // `momentum` holds the previous prox point; x moves on from the new one.
             for j in sets.columns() {
                 let plain = self.x[j];
                 self.x[j] = plain + factor * (plain - self.momentum[j]);
@@ -371,7 +372,8 @@ impl Newton {
         value
     }
 
-    /// What a unit of lift of each free column adds to the relaxed objective at x: `½x²(1/z - 1)`, not 0 on E only.
+    /// Returns how much a unit of lift of each free column adds to the relaxed objective at x:
+    /// `½x²(1/z - 1)`, not 0 on E only.
     pub(crate) fn gains(&mut self, sets: &Sets) -> Vec<f64> {
         let x = &self.x;
         let level = Level::new(sets, x, &mut self.sorted);

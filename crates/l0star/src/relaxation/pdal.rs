@@ -1,8 +1,8 @@
 //! The primal–dual algorithm with line search (Algorithm 3 of the paper; Malitsky and Pock 2018).
 //!
 //! It maximises `D(β) = -L*(β) - g(Aᵀβ)` as the saddle point `min_β max_y L*(β) + ⟨Aᵀβ, y⟩ - g*(y)`. The code keeps
-//! `x = -y`, the primal iterate. Unpenalised columns U never enter x: they restrict β to `Uᵀβ = 0`, which the β-step
-//! enforces by a few Newton steps on their multipliers, so that convergence is that of the problem without them.
+//! `x = -y`, the primal iterate. Unpenalised columns U never enter x. They restrict β to `Uᵀβ = 0`, which the β-step
+//! enforces by a few Newton steps on their multipliers. Convergence is therefore that of the problem without them.
 
 use super::topk::Prox;
 use super::{Exit, Relaxation, Start, Task, largest, largest_one};
@@ -14,24 +14,28 @@ use crate::problem::Problem;
 
 /// The paper's ε: an ascent ends when D rises by at most this share of P_min.
 pub const EPSILON: f64 = 1e-5;
-/// The ε of the default method on wide data, where a node costs more than its last digits.
+/// The ε of the default method on wide data, where another node costs more than the last digits of a bound.
 pub(crate) const FINE: f64 = 1e-6;
 
 /// A guard against endless loops; the bound is valid wherever the iteration stops.
 const MAX_ITERATIONS: usize = 20_000;
-/// ρ grows in every iteration. Inherited without end it makes the dual steps of deep nodes so short that the stopping
-/// rule is met far from the maximum, and the search takes more solver calls.
+/// Largest ρ that a node inherits.
+///
+/// ρ grows in every iteration. Inherited without a limit, it makes the dual steps of deep nodes so short that the
+/// stopping rule is met far from the maximum, and the search takes more solver calls.
 const MAX_INHERITED_RHO: f64 = 1e4;
-/// `D(βᵗ) ≥ D_max` is read up to this share of ε: near the maximum D moves by rounding alone.
+/// Share of ε up to which `D(βᵗ) ≥ D_max` is read: near the maximum, D moves by rounding alone.
 const LEVEL: f64 = 1e-3;
-/// `√ρ τ ≤ 1/‖A‖₂` passes the line search's test whatever the step is, and half of it does so with the estimate that we
-/// have of the norm. The test itself, near a fixed point, compares rounding errors: τ would fall to nothing, and every
-/// descendant inherit it.
+/// Share of `1/‖A‖₂` below which a step `√ρ τ` is accepted without the test of the line search.
+///
+/// `√ρ τ ≤ 1/‖A‖₂` passes the test whatever the step is, and half of it does so with the available estimate of
+/// the norm. Near a fixed point the test itself would compare rounding errors: τ would shrink to nothing, and
+/// every descendant would inherit it.
 const SAFE: f64 = 0.5;
-/// Halvings of τ in one line search.
+/// Maximum number of halvings of τ in one line search.
 const MAX_HALVINGS: usize = 60;
 
-/// Algorithm 3.
+/// The primal–dual method: Algorithm 3 of the paper.
 #[derive(Debug, Clone)]
 pub struct Pdal {
     /// The paper's ε.
@@ -50,9 +54,9 @@ pub struct Pdal {
 #[derive(Debug, Clone, Default)]
 struct Iterate {
     point: DualPoint,
-    /// Over all columns.
+    /// Primal iterate over all columns.
     x: Vec<f64>,
-    /// Where x may be non-zero.
+    /// Columns where x may be non-zero.
     support: Vec<usize>,
     /// `Ax + o`.
     z: Vec<f64>,
@@ -84,7 +88,7 @@ struct Work {
     prox: Prox,
 }
 
-/// Where the ascent of a node ended.
+/// The last point of the ascent of a node.
 #[derive(Debug, Clone)]
 pub struct PdalStart {
     alpha: Vec<f64>,
@@ -106,12 +110,12 @@ impl Start for PdalStart {
 }
 
 impl Pdal {
-    /// For one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
+    /// Creates the method for one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
         Self::within(problem, epsilon, &Limits::none())
     }
 
-    /// [`Pdal::new`]; a limit ends the preparation early, and then the first step is not the best.
+    /// Does the work of [`Pdal::new`] within limits; if one ends the preparation early, the first step is not the best.
     pub(crate) fn within(problem: &Problem, epsilon: f64, limits: &Limits) -> Self {
         let columns = problem.ridged();
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
@@ -133,7 +137,7 @@ impl Pdal {
         }
     }
 
-    /// `β ← prox_{τL*}(β + τ(Ax + o))`, restricted to `Uᵀβ = 0`; then everything that hangs on β.
+    /// Computes `β ← prox_{τL*}(β + τ(Ax + o))`, restricted to `Uᵀβ = 0`, and then everything that depends on β.
     fn dual_step(&mut self, problem: &Problem, node: &Subproblem) {
         let current = &mut self.current;
         let tau = current.tau;
@@ -154,8 +158,8 @@ impl Pdal {
         current.point.dots(problem, node);
     }
 
-    /// One try of the line search: `x ← prox(x - σ Aᵀ(β + θ(β - β_before)))` into `work`; true when the step is short
-    /// enough.
+    /// Tries one step of the line search: `x ← prox(x - σ Aᵀ(β + θ(β - β_before)))` into `work`. Returns true
+    /// when the step is short enough.
     fn primal_try(
         &mut self,
         problem: &Problem,
@@ -231,7 +235,7 @@ impl Pdal {
 }
 
 impl Pdal {
-    /// Algorithm 3: maximises the bound of a node from the starting point.
+    /// Maximises the bound of a node from the starting point, by Algorithm 3.
     fn climb(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let node = &task.node;
         let mut best = self.initial_bound(problem, node);
@@ -268,13 +272,14 @@ impl Pdal {
                 tau *= 0.5;
             }
             if !accepted {
-                // Steps below the floating-point floor: nothing more can be gained.
+                // Steps are below the floating-point floor: nothing more can be gained.
                 return (best, Exit::Converged);
             }
             self.accept(tau, rho);
             let gain = bound.value() - before.value();
             before = bound;
-            // The first β hardly moves after a warm start: the parent's y, with which it is made, does not know this node.
+            // After a warm start the first β hardly moves: it is made with the parent's y,
+            // which does not know this node.
             if iteration == 0 {
                 continue;
             }
@@ -304,7 +309,7 @@ impl Relaxation for Pdal {
                 }
                 (start.tau, start.rho) = (warm.tau, warm.rho);
                 if start.rho > MAX_INHERITED_RHO {
-                    // τ²ρ, which the line search has found to be right for A, is kept.
+                    // τ²ρ, which the line search found to be right for A, is kept.
                     start.tau *= (start.rho / MAX_INHERITED_RHO).sqrt();
                     start.rho = MAX_INHERITED_RHO;
                 }
@@ -339,7 +344,7 @@ impl Relaxation for Pdal {
     }
 
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
-        // The k largest of all, as in the paper: features of S may give way.
+        // The k largest of all, as in the paper: features of S may be dropped.
         let always = problem.penalised.len();
         let selectable = node.included[always..].iter().chain(node.free);
         let k = node.included.len() - always + node.budget;
@@ -350,7 +355,8 @@ impl Relaxation for Pdal {
         self.current.point.children(problem, node)
     }
 
-    /// The largest share of the budget: leaving it out costs most, and forcing it in closes fast.
+    /// Returns the feature with the largest share of the budget: leaving it out costs most, and forcing it in closes
+    /// fast.
     fn branch(&mut self, _: &Problem, node: &Subproblem, _gap: f64, _: &Limits) -> usize {
         largest_one(node.free, |j| self.current.x[j].abs())
     }
@@ -367,9 +373,10 @@ impl Relaxation for Pdal {
     }
 }
 
-/// `p ∘ α = prox_{τL*}(w - Us)` with the multipliers s of the unpenalised columns such that `Uᵀ(p ∘ α) = 0`.
+/// Computes `p ∘ α = prox_{τL*}(w - Us)` with the multipliers s of the unpenalised columns such that `Uᵀ(p ∘ α) = 0`.
 ///
-/// `F(s) = Uᵀβ(s)` is monotone with derivative `-Uᵀ diag(c) U`, `c = h/(τ + h)`, h the weighted curvature: Newton.
+/// `F(s) = Uᵀβ(s)` is monotone with derivative `-Uᵀ diag(c) U`, `c = h/(τ + h)`, where h is the weighted curvature.
+/// Newton's method finds its root.
 fn constrained_prox(
     problem: &Problem,
     w: &mut [f64],

@@ -1,4 +1,4 @@
-//! What is proved of given nodes, for tests of the engine.
+//! Proofs about given nodes, for tests of the engine.
 
 use super::{Exit, Relaxation, Task};
 use crate::bound::Subproblem;
@@ -6,14 +6,14 @@ use crate::boxes::Probed;
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// A relaxation whose boxes can be looked at.
+/// A relaxation whose boxes can be examined.
 pub(crate) trait Probe: Relaxation {
-    /// The boxes of the node that was solved last, if there is anything left of it.
+    /// Returns the boxes of the node that was solved last, if anything remains of it.
     fn probed(&self, node: &Subproblem) -> Option<Probed>;
 }
 
-/// Solves nodes with boxes, each below the one before it, for models better than `reference`: what is proved of them. A node is the
-/// features that are in and those that are free, in order.
+/// Solves nodes with boxes, each below the one before it, for models better than `reference`, and returns what is
+/// proved about them. A node is given by its included and its free features, in order.
 pub(crate) fn probe(
     relaxation: &mut impl Probe,
     problem: &Problem,

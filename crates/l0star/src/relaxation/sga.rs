@@ -1,7 +1,7 @@
 //! Supergradient ascent (Algorithm 5 of the paper; Liu et al. 2017).
 //!
 //! `D(β)` has the supergradient `A x̃(β) + o - ∇L*(β)`, where x̃ keeps the m largest free entries of `-Aᵀβ/λ`. Steps
-//! double after every success and halve until D does not fall; β is projected on the domain of D.
+//! double after every success and halve until D does not fall. β is projected onto the domain of D.
 
 use super::{Exit, Relaxation, Start, Task, largest, largest_model, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 const MAX_ITERATIONS: usize = 20_000;
 const MAX_HALVINGS: usize = 100;
 
-/// Algorithm 5.
+/// Supergradient ascent: Algorithm 5 of the paper.
 #[derive(Debug)]
 pub struct Sga {
     epsilon: f64,
@@ -19,7 +19,7 @@ pub struct Sga {
     start_step: f64,
     current: DualPoint,
     next: DualPoint,
-    /// The step that led to β¹: what the children inherit.
+    /// The step that led to β¹, which the children inherit.
     first_step: f64,
     x: Vec<(usize, f64)>,
     gradient: Vec<f64>,
@@ -49,7 +49,7 @@ impl Sga {
         found.map_or(0.0, |(_, x)| *x)
     }
 
-    /// For one problem; `epsilon` is the paper's ε.
+    /// Creates the method for one problem; `epsilon` is the paper's ε.
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
         let start = DualPoint::new(problem);
         Self {
@@ -65,7 +65,7 @@ impl Sga {
         }
     }
 
-    /// `x̃(β)`: `-v_j/λ_j` on the included columns and the m free ones of largest `v_j²/λ_j`.
+    /// Computes `x̃(β)`: `-v_j/λ_j` on the included columns and the m free ones of largest `v_j²/λ_j`.
     pub(crate) fn primal(&mut self, problem: &Problem, node: &Subproblem) {
         let v = &self.current.v;
         let score = |j: usize| v[j] * v[j] / problem.ridge[j];
@@ -79,7 +79,7 @@ impl Sga {
         );
     }
 
-    /// One ascent step; the bound before is `before`. `None` when no step helps, and at a limit.
+    /// Takes one ascent step from a point with the bound `before`. Returns `None` when no step helps, and at a limit.
     pub(crate) fn ascend(
         &mut self,
         problem: &Problem,
@@ -127,7 +127,7 @@ impl Sga {
         None
     }
 
-    /// Back to the starting point; returns its bound.
+    /// Returns to the starting point, and returns its bound.
     pub(crate) fn restart(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
         self.current.copy_from(&self.start);
         self.current.bound(problem, node, &mut self.scratch)
@@ -195,7 +195,7 @@ impl Relaxation for Sga {
         self.run(problem, task)
     }
 
-    /// The support of x̃(β): S and the k - s largest free ones.
+    /// Returns the support of x̃(β): S and the k - s largest free features.
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
         largest_model(problem, node, |j| self.coefficient(j).abs())
     }

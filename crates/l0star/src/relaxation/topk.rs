@@ -2,12 +2,12 @@
 
 use crate::linalg::select::largest_to_front;
 
-/// What [`Prox::run`] finds: the piece of the solution.
+/// The piece of the solution that [`Prox::run`] finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Piece {
-    /// Entries with |v| at or above this are only shrunk by the ridge.
+    /// Entries with |v| at or above this are shrunk only by the ridge.
     pub full: f64,
-    /// Entries with |v| below this become zero; those between are shortened by it.
+    /// Entries with |v| below this become zero; those in between are shortened by it.
     pub threshold: f64,
 }
 
@@ -18,14 +18,15 @@ pub(crate) struct Prox {
 }
 
 impl Prox {
-    /// `prox_{σ Ω}(v)` with `Ω = ((1/2λ)‖·‖²_{m,2})*`, λ times half the squared m-support norm.
+    /// Computes `prox_{σ Ω}(v)` with `Ω = ((1/2λ)‖·‖²_{m,2})*`, λ times half the squared m-support norm.
     ///
-    /// By Moreau it is `v - σ x̃` with `x̃ = prox_{(μ/2)‖·‖²_{m,2}}(v/σ)`, `μ = 1/(λσ)`, which Algorithm 4 finds by
-    /// trying the pairs (j_start, j_end). The same pair is the root of a monotone function: with the level `Ξ = σξ`,
-    /// entry i takes the share `z_i = clamp((|v_i|/Ξ - 1)/μ, 0, 1)` of the budget, and `Σ z_i = m`. Walking Ξ
-    /// down from the largest entry, one event at a time (an entry starts to take a share at `|v_i|`, takes a whole one
-    /// at `|v_i|/(1 + μ)`), costs O(1) an event; inside an interval `Ξ = Σ_E |v| / (μ(m - |J|) + |E|)`.
-    /// Only as many of the largest entries are sorted as the walk reaches.
+    /// By Moreau's identity it is `v - σ x̃` with `x̃ = prox_{(μ/2)‖·‖²_{m,2}}(v/σ)`, `μ = 1/(λσ)`, which Algorithm 4
+    /// finds by trying the pairs (j_start, j_end). The same pair is the root of a monotone function. With the level
+    /// `Ξ = σξ`, entry i takes the share `z_i = clamp((|v_i|/Ξ - 1)/μ, 0, 1)` of the budget, and `Σ z_i = m`.
+    ///
+    /// The code walks Ξ down from the largest entry, one event at a time, at O(1) per event. An entry starts to take a
+    /// share at `|v_i|` and takes a whole one at `|v_i|/(1 + μ)`. Inside an interval
+    /// `Ξ = Σ_E |v| / (μ(m - |J|) + |E|)`. Only as many of the largest entries are sorted as the walk reaches.
     pub(crate) fn run(
         &mut self,
         values: impl Iterator<Item = f64>,
@@ -70,7 +71,7 @@ impl Prox {
                     };
                 }
             } else if enter == 0.0 {
-                // Fewer than m non-zero entries: each of them is whole.
+                // Fewer than m entries are non-zero: each of them is whole.
                 return Piece {
                     full: 0.0,
                     threshold: 0.0,
@@ -83,7 +84,7 @@ impl Prox {
                 sum -= self.sorted[whole];
                 whole += 1;
                 if whole == m {
-                    // Everything above is whole, nothing else takes a share.
+                    // All larger entries are whole, and nothing else takes a share.
                     let least = self.sorted[m - 1];
                     return Piece {
                         full: least,
@@ -94,7 +95,7 @@ impl Prox {
         }
     }
 
-    /// Brings the `count` largest entries to the front, sorted; the first `ready` already are.
+    /// Moves the `count` largest entries to the front, sorted; the first `ready` already are. Returns their number.
     fn sort_more(&mut self, ready: usize, count: usize) -> usize {
         let d = self.sorted.len();
         let count = count.min(d);
@@ -108,7 +109,7 @@ impl Prox {
 }
 
 impl Piece {
-    /// The prox of one entry.
+    /// Returns the prox of one entry.
     #[inline]
     pub(crate) fn apply(&self, v: f64, lambda_sigma: f64) -> f64 {
         let size = v.abs();
@@ -122,7 +123,8 @@ impl Piece {
     }
 }
 
-/// `(Ω_m(v), |J|)` for the absolute values of the non-zero entries of v, of which the m largest come to the front, sorted.
+/// Returns `(Ω_m(v), |J|)` for the absolute values of the non-zero entries of v. Moves the m
+/// largest to the front, sorted.
 pub(crate) fn support_norm(sizes: &mut [f64], m: usize) -> (f64, usize) {
     if sizes.len() <= m {
         return (0.5 * sizes.iter().map(|v| v * v).sum::<f64>(), sizes.len());
@@ -152,13 +154,14 @@ mod tests {
     use crate::linalg::select::top_sum;
     use proptest::prelude::*;
 
-    /// Half the squared top-m norm.
+    /// Returns half the squared top-m norm.
     fn half_top(x: &[f64], m: usize) -> f64 {
         let squares: Vec<f64> = x.iter().map(|x| 0.5 * x * x).collect();
         top_sum(squares.into_iter(), m, &mut Vec::new())
     }
 
-    /// Algorithm 4 as printed, all pairs (j_start, j_end), for `prox_{(μ/2)‖·‖²_{m,2}}` of a sorted non-negative u.
+    /// Runs Algorithm 4 as printed, with all pairs (j_start, j_end), for
+    /// `prox_{(μ/2)‖·‖²_{m,2}}` of a sorted non-negative u.
     fn algorithm_4(u: &[f64], m: usize, mu: f64) -> Vec<f64> {
         let d = u.len();
         let shrunk = |i: usize| u[i - 1] / (1.0 + mu);
@@ -182,7 +185,7 @@ mod tests {
                     continue;
                 }
                 let level = level.max(at(end + 1)).min(upper);
-                // g is compared between different (start, end): count the entries outside at their own optimum.
+                // g is compared between different (start, end), so the entries outside count at their own optimum.
                 let x: Vec<f64> = (1..=d)
                     .map(|i| {
                         if i < start {
@@ -244,13 +247,14 @@ mod tests {
             let found = prox(&v, m, lambda);
             for (rank, i) in order.iter().enumerate() {
                 let moreau = u[rank] - expected[rank];
-                // The reference compares objective values, which are flat at the minimum: half the digits.
+                // The reference compares objective values, which are flat at the minimum, so only half the digits
+                // agree.
                 prop_assert!((found[*i].abs() - moreau).abs() <= 1e-6 * (1.0 + u[0]),
                     "entry {}: {} against {}", i, found[*i], moreau);
             }
         }
 
-        /// Optimality by the definition: `(v - x)/σ` is a subgradient of Ω at x, that is Ω(x) + Ω*(g) = gᵀx.
+        /// Checks optimality by the definition: `(v - x)/σ` is a subgradient of Ω at x, that is Ω(x) + Ω*(g) = gᵀx.
         #[test]
         fn the_prox_satisfies_fenchel_young(v in vectors(), m in 1usize..10, log in -3.0..3.0f64) {
             let lambda = 10f64.powf(log);
@@ -264,7 +268,7 @@ mod tests {
         }
     }
 
-    /// `½ min {Σ x_i²/z_i : 0 ≤ z ≤ 1, Σz ≤ m}` straight from the definition, by bisection on the multiplier.
+    /// Returns `½ min {Σ x_i²/z_i : 0 ≤ z ≤ 1, Σz ≤ m}` directly from the definition, by bisection on the multiplier.
     fn half_support_norm(x: &[f64], m: usize) -> f64 {
         let (mut low, mut high) = (0.0, x.iter().map(|x| x.abs()).sum::<f64>() + 1.0);
         for _ in 0..200 {

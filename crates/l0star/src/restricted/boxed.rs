@@ -5,8 +5,8 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 
 impl Restricted<'_> {
-    /// Puts `x - y` into the direction, y the minimum of the quadratic model at x within the bounds; returns how much the
-    /// model falls.
+    /// Sets the direction to `x - y`, where y is the minimum of the quadratic model at x within the bounds. Returns how
+    /// much the model falls.
     pub(super) fn bounded_direction(&mut self) -> f64 {
         self.target.clone_from(&self.x);
         minimise(
@@ -24,7 +24,7 @@ impl Restricted<'_> {
         slope - 0.5 * kernels::dot(&self.direction, &image)
     }
 
-    /// The gradient in `direction` becomes the Newton step on the face that x is in.
+    /// Replaces the gradient in `direction` by the Newton step on the face that x is in.
     pub(super) fn keep_to_face(&mut self) {
         let held = |at: usize| {
             let (low, high) = self.bounds[at];
@@ -40,7 +40,8 @@ impl Restricted<'_> {
         }
     }
 
-    /// `P(x) - D(β) = Σ δ(-g - λδ/2)`, `δ = clamp(x - g/λ) - x`, over the penalised columns, for β the slopes at x.
+    /// Returns `P(x) - D(β) = Σ δ(-g - λδ/2)`, `δ = clamp(x - g/λ) - x`, over the penalised columns, for β the slopes
+    /// at x.
     pub(super) fn bounded_gap(&self, penalised: usize) -> f64 {
         let mut gap = 0.0;
         for at in 0..penalised {
@@ -60,7 +61,7 @@ impl Restricted<'_> {
     }
 }
 
-/// `out = Hv` for a symmetric H of which the lower triangle is given.
+/// Computes `out = Hv` for a symmetric H given by its lower triangle.
 fn multiply(h: &[f64], v: &[f64], out: &mut [f64]) {
     let size = v.len();
     out.fill(0.0);
@@ -73,7 +74,7 @@ fn multiply(h: &[f64], v: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `step ← H_FF⁻¹ step`; where rounding makes H_FF indefinite its diagonal grows until it is not.
+/// Computes `step ← H_FF⁻¹ step`; where rounding makes H_FF indefinite, its diagonal grows until it is definite.
 fn solve_on(h: &[f64], size: usize, free: &[usize], step: &mut [f64]) {
     let mut factor = Cholesky::new();
     let mut extra = 0.0;
@@ -98,11 +99,11 @@ fn solve_on(h: &[f64], size: usize, free: &[usize], step: &mut [f64]) {
     factor.solve(step);
 }
 
-/// Moves y, which lies within the bounds, to the minimum of `gᵀ(x - y) + ½(x - y)ᵀH(x - y)` over x within them; g is the
-/// gradient at y. H is given by its lower triangle.
+/// Moves y, which lies within the bounds, to the minimum of `gᵀ(x - y) + ½(x - y)ᵀH(x - y)` over x within them. g is
+/// the gradient at y, and H is given by its lower triangle.
 ///
-/// An active-set method: a Newton step on the free coordinates, up to the first bound in its way, which takes its
-/// coordinate out; at the minimum of a face the coordinate that gains most is let go.
+/// This is an active-set method. A Newton step on the free coordinates goes up to the first bound in its way, which
+/// fixes that coordinate. At the minimum of a face, the fixed coordinate that gains most is released.
 fn minimise(h: &[f64], g: &[f64], bounds: &[(f64, f64)], y: &mut [f64]) {
     let size = y.len();
     let start = y.to_vec();

@@ -1,16 +1,17 @@
-//! What is proved of the support fitted last, and its objective in doubled precision.
+//! The certificate of the support fitted last, and its objective in doubled precision.
 
 use super::Restricted;
 use crate::bound::{Certified, joint_leaf_bound, leaf_bound};
 
-/// A certificate within this of the objective, relatively, needs no more precision.
+/// Relative distance to the objective within which a certificate needs no more precision.
 const PRECISE: f64 = 1e-11;
 
 impl Restricted<'_> {
-    /// A certified lower bound of P over the support fitted last, and of what that costs: its subsets may cost less.
+    /// Returns a certified lower bound of P plus prices over the support fitted last. Its subsets may cost less.
     ///
-    /// The slopes at the float x give it. Where the fit is so close that they are mostly rounding (`z - b` far smaller
-    /// than `b`), the Newton step from x, taken in doubled precision and never rounded into x, gives better ones.
+    /// The slopes at the float x give the bound. Where the fit is so close that they are mostly rounding (`z - b` far
+    /// smaller than `b`), a Newton step from x gives better ones. It is taken in doubled precision and never rounded
+    /// into x.
     pub fn certify(&mut self) -> Certified {
         let problem = self.problem;
         let penalised = self.columns.len() - problem.unpenalised.columns().len();
@@ -25,7 +26,7 @@ impl Restricted<'_> {
         bound.plus(self.cost, self.priced)
     }
 
-    /// The bound at the slopes at hand, or at the predictions where the loss couples rows.
+    /// Returns the bound at the current slopes, or at the predictions where the loss couples rows.
     fn bound(&mut self, penalised: usize) -> Certified {
         let (problem, included) = (self.problem, &self.columns[..penalised]);
         if let Some(joint) = problem.joint() {
@@ -35,19 +36,19 @@ impl Restricted<'_> {
         leaf_bound(problem, &self.alpha, included)
     }
 
-    /// The objective of the model fitted last, with predictions and sums in doubled precision.
+    /// Returns the objective of the model fitted last, with predictions and sums in doubled precision.
     pub fn precise_objective(&self) -> f64 {
         self.precise_objective_at(self.cost)
     }
 
-    /// [`Restricted::precise_objective`] of a model whose features cost this much.
+    /// Returns [`Restricted::precise_objective`] for a model whose features cost this much.
     pub(crate) fn precise_objective_at(&self, cost: f64) -> f64 {
         let x: Vec<(usize, f64)> = self.model().collect();
         self.problem.precise_value(&x, cost)
     }
 
-    /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision. Where the loss couples rows z itself takes the
-    /// step.
+    /// Computes `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision. Where the loss couples
+    /// rows, z itself takes the step.
     fn refine_slopes(&mut self) {
         let (problem, loss) = (self.problem, &*self.problem.loss);
         let x: Vec<(usize, f64)> = self.model().collect();

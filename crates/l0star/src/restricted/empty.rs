@@ -1,8 +1,9 @@
 //! P(0), the objective of the best model without selectable features.
 //!
-//! Tolerances are relative to it, so it has to be close to the minimum. Always-in columns can be so nearly collinear, or the
-//! weights of rows so different, that doubles do not find that: Newton's method goes on in double-double arithmetic then. Where
-//! the loss couples rows all columns have a ridge, and what doubles find is taken.
+//! Tolerances are relative to it, so it has to be close to the minimum. Always-in columns can be so nearly collinear,
+//! or the weights of rows so different, that doubles do not find the minimum. Newton's method then continues in
+//! double-double arithmetic. Where the loss couples rows, all columns have a ridge, and the value found in doubles is
+//! used.
 
 use std::ops::Add;
 
@@ -11,20 +12,23 @@ use crate::linalg::double::{self, Double};
 use crate::linalg::rounding::Doubled;
 use crate::problem::Problem;
 
-/// What rounding leaves of the objective of a perfect fit, as a share of that without a model: squares of a few units in the
-/// last place.
+/// Objective of a perfect fit after rounding, as a share of that without a model: squares of a few units in the last
+/// place.
 const PERFECT: f64 = 1e-28;
-/// An evaluation whose certificate is this close, relatively, is good enough.
+/// Relative distance to its certificate within which an evaluation is good enough.
 const CLOSE: f64 = 1e-9;
 const MAX_STEPS: usize = 100;
 const MAX_HALVINGS: usize = 60;
 
 impl Problem {
-    /// P(0): the objective of the best model without selectable features, always-in columns and the intercept fitted.
+    /// Returns P(0), the objective of the best model without selectable features: always-in columns and the intercept
+    /// are fitted.
     ///
-    /// Tolerances are relative to it where the objective itself is far smaller. It is an evaluation, not a bound. Where the
-    /// empty model fits the response up to rounding, the objective without any coefficient takes its place, and for a loss with
-    /// a log link the mean of what rows weigh, which is that of the counts: so much has a loss of relative errors about 1.
+    /// Tolerances are relative to it where the objective itself is far smaller. It is an evaluation, not a bound.
+    ///
+    /// Where the empty model fits the response up to rounding, the objective without any coefficient replaces it. For a
+    /// loss with a log link the replacement is at least the mean of what rows weigh, which is that of the counts: a
+    /// loss with relative errors of about 1 has that size.
     pub fn empty_objective(&self) -> f64 {
         let empty = self.empty_value();
         let whole = if self.loss.has_log_link() {
@@ -38,7 +42,7 @@ impl Problem {
         empty
     }
 
-    /// P(0), whatever is left of it.
+    /// Returns P(0), however small it is.
     pub(crate) fn empty_value(&self) -> f64 {
         *self.empty_value.get_or_init(|| {
             let mut restricted = Restricted::new(self);
@@ -59,8 +63,8 @@ impl Problem {
     }
 }
 
-/// The least P that Newton's method meets on some columns, from x. Steps that leave the bounds of coefficients, or do not
-/// decrease P, are shortened.
+/// Returns the least P that Newton's method meets on some columns, from x. Steps that leave the bounds of coefficients,
+/// or do not decrease P, are shortened.
 fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
     let rows = problem.rows();
     let written_out = |j: &usize| {
@@ -104,7 +108,7 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
     point.value
 }
 
-/// P at x, and the slopes and curvatures of the loss there, weighted by the rows.
+/// P at x, with the slopes and curvatures of the loss there, weighted by the rows.
 struct Evaluation {
     value: f64,
     slope: Vec<Double>,
@@ -123,7 +127,7 @@ impl Evaluation {
             value.add_product(*p, loss.value_near(z.high, z.low, *b));
             let curvature = loss.curvature(z.high, *b);
             let slope = Double::new(loss.slope(z.high, *b), curvature * z.low);
-            // A straight piece of the loss has a slope and no curvature, and would take a step anywhere.
+            // A straight piece of the loss has a slope but no curvature, so that a step could lead anywhere.
             let curvature = if curvature > 0.0 || slope.high == 0.0 {
                 curvature
             } else {
@@ -142,8 +146,8 @@ impl Evaluation {
         }
     }
 
-    /// The step to the minimum of the quadratic with these slopes and curvatures: with their square roots in W and t it is the
-    /// x with the least `|Wx - t|`.
+    /// Returns the step to the minimum of the quadratic with these slopes and curvatures. With their square roots in W
+    /// and t, it is the x with the least `|Wx - t|`.
     fn step(&self, entries: &[Vec<Double>], ridge: &[f64], x: &[Double]) -> Vec<Double> {
         let roots: Vec<Double> = self.curvature.iter().map(|w| w.sqrt()).collect();
         let roots_of_ridge: Vec<Double> = ridge.iter().map(|l| Double::from(*l).sqrt()).collect();

@@ -3,13 +3,13 @@
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// Above this many columns Gram columns are not kept: entries are computed for each support.
+/// Number of columns above which Gram columns are not kept; entries are then computed for each support.
 const MAX_CACHED_COLUMNS: usize = 4096;
-/// So many supports are fitted without Gram columns.
+/// Number of supports that are fitted before Gram columns are kept.
 const FEW_SUPPORTS: usize = 8;
 
-/// `G = Aᵀ diag(p) A`, by columns, each computed when a support first needs it; for the first few supports it is not worth
-/// its while.
+/// `G = Aᵀ diag(p) A`, stored by columns, each computed when a support first needs it. For the first few supports this
+/// is not worthwhile.
 #[derive(Debug)]
 pub(super) struct Gram {
     supports: usize,
@@ -30,7 +30,8 @@ impl Gram {
         }
     }
 
-    /// Computes the columns that are missing; false when there are too many columns to keep any, or few supports.
+    /// Computes the missing columns; returns false when there are too many columns to keep any, or too few supports so
+    /// far.
     pub(super) fn load(&mut self, problem: &Problem, columns: &[usize], limits: &Limits) -> bool {
         self.supports += 1;
         if self.columns.is_empty() || self.supports <= FEW_SUPPORTS {
@@ -48,7 +49,7 @@ impl Gram {
         true
     }
 
-    /// The entries (i, j) for each j of `columns`; column i is loaded.
+    /// Copies the entries (i, j) for each j of `columns`; column i is loaded.
     pub(super) fn copy_row(&self, i: usize, columns: &[usize], out: &mut [f64]) {
         if let Some(row) = &self.columns[i] {
             for (out, j) in out.iter_mut().zip(columns) {

@@ -1,7 +1,7 @@
-//! The binary tree: a feature is in or out. The relaxation of its nodes is a parameter.
+//! The binary tree: a feature is in or out. The relaxation that bounds its nodes is a parameter.
 //!
-//! Before a node splits, its dual point, which bounds all children for free, decides every feature that it can. The two
-//! children are pushed with the bound of their parent, and solved only when they are taken from the frontier.
+//! Before a node splits, its dual point, which bounds all children for free, decides every feature that it can. The
+//! two children are pushed with the bound of their parent. They are solved only when they are taken from the frontier.
 
 mod node;
 
@@ -22,14 +22,14 @@ use self::node::Left;
 /// The binary tree over a relaxation.
 pub struct BinaryTree<R: Relaxation> {
     relaxation: R,
-    /// The node that the search begins with, where it is not that of all features.
+    /// The first node of the search, if it is not the node of all features.
     first: Option<BinaryNode<R::Start>>,
     /// Scratch space: whether a column was decided.
     decided: Vec<bool>,
 }
 
 impl<R: Relaxation> BinaryTree<R> {
-    /// With a relaxation that bounds its nodes.
+    /// A tree with this relaxation.
     pub fn new(relaxation: R) -> Self {
         Self {
             relaxation,
@@ -38,12 +38,12 @@ impl<R: Relaxation> BinaryTree<R> {
         }
     }
 
-    /// The search begins with this node.
+    /// Makes the search begin with this node.
     pub(crate) fn begin_with(self, first: Option<BinaryNode<R::Start>>) -> Self {
         Self { first, ..self }
     }
 
-    /// The open nodes of a checkpoint that was found to fit the problem.
+    /// The open nodes of a checkpoint that fits the problem.
     pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<BinaryNode<R::Start>> {
         let starts = self.relaxation.restore(problem, &state.starts);
         let starts: Vec<_> = starts.into_iter().map(|own| own.map(Arc::new)).collect();
@@ -57,8 +57,8 @@ impl<R: Relaxation> BinaryTree<R> {
         restored.collect()
     }
 
-    /// Closes a node in which at most one support is left: the bound of the relaxation does, or the optimum of that support.
-    /// When a list is wanted its proper subsets are left.
+    /// Closes a node in which at most one support is left, with the bound of the relaxation or the optimum of that
+    /// support. When a list is wanted, the proper subsets of the support become nodes.
     fn close_leaf(
         &mut self,
         node: &BinaryNode<R::Start>,
@@ -90,7 +90,7 @@ impl<R: Relaxation> BinaryTree<R> {
             return Expansion::Split;
         }
         context.record_bound(&support, evidence);
-        // Without the i-th, with all before it: every proper subset is in one of these.
+        // A child leaves out the i-th feature and has all before it: every proper subset is in one of these.
         let mut subset = left.clone();
         for (i, j) in free.iter().enumerate() {
             subset.free = free[i + 1..].to_vec();
@@ -100,9 +100,10 @@ impl<R: Relaxation> BinaryTree<R> {
         Expansion::Split
     }
 
-    /// Closes a node with a small budget by looking at all its models, where that is worth it.
+    /// Closes a node with a small budget by enumerating its models, where that is worthwhile.
     fn enumerate(&mut self, task: &Task, context: &mut Context) -> bool {
-        // What is handed out is certified with its subsets, which is no proof for these where features have prices.
+        // A set that is handed out is certified together with its subsets. Where features have prices, that proves
+        // nothing about these.
         if context.incumbents.wants_list() || context.problem.is_priced() {
             return false;
         }
@@ -135,7 +136,7 @@ impl<R: Relaxation> BinaryTree<R> {
         }
     }
 
-    /// Decides every free feature whose other side is ruled out; `None` when no model is left.
+    /// Decides every free feature whose other side is ruled out; returns `None` when no model is left.
     fn fix(&mut self, mut left: Left, context: &mut Context) -> Option<Left> {
         let (problem, cut) = (context.problem, context.incumbents.cut());
         if !context.mechanisms.fixing {
@@ -278,7 +279,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
     }
 }
 
-/// What the relaxation is asked to do for what is left of a node.
+/// The task of the relaxation for the undecided part of a node.
 fn task<'a, S>(
     node: &BinaryNode<S>,
     left: &'a Left,

@@ -1,4 +1,4 @@
-//! [`Cluster`]: processes that explore subtrees for a search; what is sent to them, and what comes back.
+//! [`Cluster`]: processes that explore subtrees for a search, the tasks sent to them, and their answers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,17 +10,19 @@ use crate::error::Result;
 use crate::problem::Problem;
 use crate::settings::Settings;
 
-/// Processes that explore subtrees. A search owns its open nodes and its models; what it sends away counts as open until an answer
-/// has come, so that its bound and its checkpoints hold at any time, whatever becomes of the tasks.
+/// Processes that explore subtrees. A search owns its open nodes and its models. Subtrees that it sends away count as
+/// open until an answer has come. So its bound and its checkpoints are valid at any time, whatever happens to the
+/// tasks.
 ///
-/// A task is bytes for [`Explorer::explore`](crate::Explorer::explore) in another process, and its answer is what that returns.
-/// Tasks are pure: one that is lost is submitted again with the same bytes, and an answer that comes twice counts once.
+/// A task is bytes for [`Explorer::explore`](crate::Explorer::explore) in another process, and its answer is the value
+/// that this returns. Tasks are pure: a lost task is submitted again with the same bytes, and a repeated answer counts
+/// once.
 pub trait Cluster: Send + 'static {
-    /// How many tasks run at the same time. It may change from call to call. While it is 0 the search continues in its own process
-    /// and asks again after about the time of a task.
+    /// Number of tasks that can run at the same time. It may change from call to call. While it is 0 the search
+    /// continues in its own process and asks again after about the time of a task.
     fn workers(&mut self) -> usize;
 
-    /// How long tasks take.
+    /// Time and nodes that a task may take.
     fn budgets(&self) -> Budgets {
         Budgets::default()
     }
@@ -28,40 +30,40 @@ pub trait Cluster: Send + 'static {
     /// Begins a task.
     fn submit(&mut self, id: u64, task: &[u8]) -> std::result::Result<(), Broken>;
 
-    /// Waits a moment for answers; an empty list is no harm.
+    /// Waits a moment for answers; may return an empty list.
     fn collect(&mut self) -> std::result::Result<Vec<Answer>, Broken>;
 
-    /// Nothing that was submitted is needed any more: there were no workers, and the search has gone on without them. More may be
+    /// Drops all submitted tasks: there were no workers, and the search has continued without them. More tasks may be
     /// submitted later.
     fn recall(&mut self) {}
 
-    /// The search ends, with or without answers to what was submitted; `reason` says why it gave up, if it did.
+    /// Notes that the search ends, whether or not all tasks were answered. `reason` says why it gave up, if it did.
     fn finish(&mut self, reason: Option<&str>);
 }
 
-/// What became of a task.
+/// Outcome of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// As it was submitted.
+    /// The number with which the task was submitted.
     pub id: u64,
-    /// What [`Explorer::explore`](crate::Explorer::explore) returned; `None` when the process that explored it has died.
+    /// The bytes that [`Explorer::explore`](crate::Explorer::explore) returned; `None` when the process that explored it has died.
     pub bytes: Option<Vec<u8>>,
 }
 
-/// The cluster cannot be used any more. The search ends as if it were interrupted, with all that it has.
+/// The cluster can no longer be used. The search ends as if it were interrupted, and keeps everything found so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Broken;
 
-/// How long tasks take. The node at hand is always finished.
+/// Time and nodes that a task may take. The current node is always finished.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budgets {
-    /// While there are more open nodes than workers.
+    /// Time of a task while there are more open nodes than workers.
     pub full: Duration,
-    /// While there are not: what comes back soon can be divided again.
+    /// Time of a task otherwise, so that its remainder can soon be divided again.
     pub hungry: Duration,
-    /// Nodes of a task, whatever time they take; `None`: as many as there is time for.
+    /// Most nodes of a task; `None`: no limit but the time.
     pub nodes: Option<u64>,
-    /// The search goes on by itself until it has so many open nodes for each worker.
+    /// Open nodes per worker from which the cluster is used.
     pub ramp: usize,
 }
 
@@ -90,10 +92,10 @@ impl SharedCluster {
     }
 }
 
-/// Some subtrees, and all that has to be known to explore them in another process that has the data.
+/// Subtrees, and everything that is needed to explore them in another process that has the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Task {
-    /// Which problem and which settings they belong to.
+    /// The problem and the settings that the subtrees belong to.
     pub stamp: Stamp,
     pub k: usize,
     pub gap: f64,
@@ -102,13 +104,14 @@ pub(crate) struct Task {
     pub within: Option<f64>,
     pub seconds: f64,
     pub nodes: Option<u64>,
-    /// The columns that are left of the whole search: the same for all its tasks, so that a process makes their Gram matrix once.
+    /// The remaining columns of the whole search. They are the same for all its tasks, so that a process makes their
+    /// Gram matrix once.
     pub columns: Vec<u32>,
-    /// The subtrees, and the models that are known.
+    /// The subtrees and the known models.
     pub state: State,
 }
 
-/// What is left of a task, and which it was of.
+/// The remainder of a task, and the hash of that task.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sealed {
     task: [u8; blake3::OUT_LEN],
@@ -116,7 +119,7 @@ struct Sealed {
 }
 
 impl Task {
-    /// A task of nothing yet.
+    /// A task without subtrees.
     pub(crate) fn new(problem: &Problem, settings: &Settings, columns: Vec<u32>) -> Result<Self> {
         Ok(Self {
             stamp: Stamp::new(problem, settings)?,
@@ -141,14 +144,14 @@ impl Task {
     }
 }
 
-/// The answer to a task, as bytes. It says nothing of the time that it took, so that the same task has the same answer.
+/// Encodes the answer to a task. The time it took is left out, so that the same task always has the same answer.
 pub(crate) fn seal_answer(task: &[u8], mut state: State) -> Vec<u8> {
     state.seconds = 0.0;
     let task = *blake3::hash(task).as_bytes();
     Kind::Answer.encode(&Sealed { task, state })
 }
 
-/// What an answer says, if it is one to this task, and of this problem.
+/// Decodes an answer, and checks that it belongs to this task and this problem.
 pub(crate) fn open_answer(problem: &Problem, task: &[u8], answer: &[u8]) -> Result<State> {
     let sealed: Sealed = Kind::Answer.decode(answer)?;
     if sealed.task != *blake3::hash(task).as_bytes() {

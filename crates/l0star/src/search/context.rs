@@ -1,8 +1,8 @@
-//! [`Context`]: what a tree is handed with every node: the parts of a run that all trees share.
+//! [`Context`]: the parts of a run that all trees share; a tree receives it with every node.
 //!
 //! | part | its one job |
 //! |---|---|
-//! | [`Incumbents`] | the best models, and what bounds have to reach beside them; shared by all threads |
+//! | [`Incumbents`] | the best models, and the value that bounds have to reach; shared by all threads |
 //! | [`Evidence`] | what was discarded, and with which bounds |
 //! | `Reporter` | events |
 //! | [`Limits`] | when to stop |
@@ -38,46 +38,46 @@ pub struct Context<'p> {
     pub problem: &'p Problem,
     /// The limits of the run.
     pub limits: Limits,
-    /// What was counted.
+    /// Counts of nodes and solver calls.
     pub counters: Counters,
     /// Which mechanisms are on.
     pub mechanisms: Mechanisms,
     /// The best models so far.
     pub incumbents: Incumbents,
-    /// What was discarded.
+    /// Record of what was discarded.
     pub evidence: Evidence,
-    /// Events.
+    /// Sender of events.
     pub(crate) reporter: Reporter<'p>,
-    /// Threads for the work that comes before the search; inside it linear algebra has one.
+    /// Threads for the work before the search, whose linear algebra is single-threaded.
     pub(crate) threads: usize,
     restricted: Restricted<'p>,
-    /// Where checkpoints go.
+    /// Receiver of checkpoints.
     saver: Option<Box<dyn Save + 'p>>,
-    /// How far the work has come that is done before there are nodes.
+    /// Progress of the work that precedes the nodes.
     pub(crate) prepared: Prepared,
-    /// Whether the nodes of an earlier run are still to come: a checkpoint would lose them.
+    /// Whether the nodes of an earlier run are not in the frontier yet: a checkpoint would lose them.
     awaits_nodes: bool,
-    /// The search for models beside that for bounds, and what makes it.
+    /// The search for models, which runs alongside that for bounds, and the function that makes it.
     pub(crate) models: Option<Box<dyn ModelSearch<'p> + 'p>>,
     pub(crate) model_searches: Option<ModelSearches>,
-    /// What it shares with the searches for models of other sizes, or of other decisions.
+    /// Local optima shared with the searches for models of other sizes or for other decisions.
     pub(crate) optima: Option<Arc<Optima>>,
-    /// Where the models that are tried come from.
+    /// Source of the models that are tried at present.
     pub(crate) source: Source,
     /// The processes that explore subtrees, if there are any.
     pub(crate) cluster: Option<SharedCluster>,
 }
 
-/// A search for good models that can be gone on with.
+/// A search for good models that can be continued.
 pub(crate) trait ModelSearch<'p>: Send {
-    /// Goes on for this many multiplications, until this many starts have found nothing better, or to a limit. What it finds is
-    /// offered to the context.
+    /// Continues for this many multiplications, until this many starts have found nothing better, or to a limit. The
+    /// models that it finds are offered to the context.
     fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>);
 
-    /// Starts from these features soon: as many of them as there is room for, and others if there is more.
+    /// Schedules a start from these features, cut to size or completed with others.
     fn suggest(&mut self, features: &[usize]);
 
-    /// The best of the local optima since the last call.
+    /// The best of the local optima found since the last call.
     fn fresh(&mut self) -> Vec<Optimum>;
 }
 
@@ -85,7 +85,7 @@ pub(crate) trait ModelSearch<'p>: Send {
 pub(crate) type ModelSearches =
     for<'p> fn(&mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>>;
 
-/// What another thread needs for a [`Context`] of its own in the same run.
+/// The data that another thread needs for its own [`Context`] in the same run.
 #[derive(Debug, Clone)]
 pub(super) struct Seed<'p> {
     problem: &'p Problem,
@@ -99,7 +99,7 @@ pub(super) struct Seed<'p> {
 }
 
 impl<'p> Seed<'p> {
-    /// With its own counters and its own record of what it discards, without an observer.
+    /// A context with its own counters and its own evidence, without an observer.
     pub(super) fn context(&self) -> Context<'p> {
         Context {
             problem: self.problem,
@@ -124,12 +124,12 @@ impl<'p> Seed<'p> {
 }
 
 impl<'p> Context<'p> {
-    /// The clock of the limits starts now.
+    /// A context whose limits start their clock now.
     pub fn new(problem: &'p Problem, settings: &Settings) -> Self {
         Self::for_decision(problem, settings, None, None)
     }
 
-    /// The context of one of several searches: of one for a decision, or one that enters its models for those that are.
+    /// A context for a search for a decision, or for one that shares its models with such searches.
     pub(crate) fn for_decision(
         problem: &'p Problem,
         settings: &Settings,
@@ -162,12 +162,12 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Sends events to a listener.
+    /// Sends events to this observer.
     pub fn observe(&mut self, observer: Observer<'p>) {
         self.reporter.observe(observer);
     }
 
-    /// Whether a search for models is to be made. With groups, bounds or heredity it knows nothing of decisions.
+    /// Whether to make a search for models. With groups, bounds or heredity, that search cannot follow decisions.
     pub(crate) fn looks_for_models(&self) -> bool {
         let is_free = self.incumbents.decision().is_none() || self.problem.structure.is_none();
         self.mechanisms.primal && self.models.is_none() && is_free
@@ -179,7 +179,7 @@ impl<'p> Context<'p> {
         self.judge(support, fit)
     }
 
-    /// [`Context::try_support`] from a model that is thought to be close.
+    /// Like [`Context::try_support`], starting from a model that is expected to be close.
     pub(crate) fn try_support_from(&mut self, support: &[usize], start: &[(usize, f64)]) -> f64 {
         let fit = self.restricted.fit_from(support, start);
         self.judge(support, fit)
@@ -197,7 +197,7 @@ impl<'p> Context<'p> {
         let objective = fit.objective;
         self.incumbents.share(support, objective);
         if let Some(smaller) = self.unused_left_out(support, &fit) {
-            // Not the difference of the costs: where these are large, nothing of P would be left.
+            // The difference of the costs would not do: where these are large, it loses all digits of P.
             let cost = self.problem.cost(&smaller);
             fit.objective = self.restricted.precise_objective_at(cost);
             let mut dropped = support.to_vec();
@@ -218,8 +218,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Where features have prices: the features of a model that it has a use for, if these are fewer. A list is of sets, and
-    /// a set pays for all its features.
+    /// The features of a model that have nonzero coefficients, if features have prices and these are fewer than its
+    /// support. A list is of sets, and a set pays for all its features.
     fn unused_left_out(&self, support: &[usize], fit: &Fit) -> Option<Vec<usize>> {
         let structure = self.problem.structure.as_ref().filter(|s| s.priced)?;
         if self.incumbents.wants_list() {
@@ -237,8 +237,8 @@ impl<'p> Context<'p> {
         (smaller.len() < support.len() && follows).then_some(smaller)
     }
 
-    /// Tries a support that a relaxation proposes: one that is known already is not fitted again, and one that is seen not to be
-    /// good enough not to its end.
+    /// Tries a support that a relaxation proposes. A known support is not fitted again, and the fit stops early when
+    /// it is seen not to be good enough.
     pub(crate) fn propose(&mut self, support: &[usize]) {
         if !self.incumbents.contains(support) {
             let best = self.incumbents.reference();
@@ -248,7 +248,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Records a bound of the support tried last, by itself. Its subsets stay open.
+    /// Records a bound of the support tried last, without its subsets, which stay open.
     pub(crate) fn record_bound(&mut self, support: &[usize], bound: Certified) {
         if !self.incumbents.pool().record_bound(support, bound) {
             self.evidence.rule_out(bound);
@@ -260,19 +260,19 @@ impl<'p> Context<'p> {
         self.restricted.certify()
     }
 
-    /// The restricted minimiser.
+    /// The solver of the restricted problem.
     pub fn restricted(&mut self) -> &mut Restricted<'p> {
         &mut self.restricted
     }
 
-    /// Records a bound of everything that is not discarded so far, for a run that ends before there are nodes.
+    /// Records a bound of everything not discarded so far, for a run that ends before there are nodes.
     pub(crate) fn raise(&mut self, open: Certified) {
         let bound = self.lower_bound(Some(open));
         self.evidence.raise_whole(bound);
     }
 
-    /// A certified bound of the optimum, given the smallest bound of what is still open; with a list, of all that is not in
-    /// it.
+    /// A certified bound of the optimum, given the smallest bound of the open nodes; with a list, a bound of
+    /// everything not in the list.
     pub fn lower_bound(&self, open: Option<Certified>) -> Certified {
         let discarded = self.evidence.mark().into_iter();
         let bound = discarded.chain(open).reduce(Certified::weaker);
@@ -282,7 +282,7 @@ impl<'p> Context<'p> {
             .tighter(self.evidence.whole())
     }
 
-    /// Another phase begins.
+    /// Begins a phase, and announces it if it is new.
     pub(crate) fn enter(&mut self, phase: Phase) {
         self.source = match phase {
             Phase::Heuristic => Source::Greedy,
@@ -307,13 +307,13 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Tells the observer of the columns of a new incumbent, given by its features.
+    /// Tells the observer the columns of a new incumbent, given by its features.
     pub(super) fn announce_incumbent(&mut self, features: &[usize], source: Source) {
         let support = &solution::shown(self.problem, features);
         self.announce(News::Incumbent { support, source });
     }
 
-    /// Tells of the progress of an enumeration, now and then.
+    /// Reports the progress of an enumeration, if the observer has heard nothing for a while.
     pub(crate) fn announce_enumeration(&mut self, share: f64) {
         if self.reporter.is_silent(self.limits.seconds()) {
             let percent = (100.0 * share) as u8;
@@ -321,7 +321,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Tells of a bound that rose, and otherwise that time has passed.
+    /// Reports a bound that rose; otherwise reports that time has passed.
     pub(super) fn announce_progress(&mut self, open: usize, nodes: u64, bound: Option<Certified>) {
         let bound = bound.map_or(0.0, Certified::value);
         if self.reporter.note(open, nodes, bound) {
@@ -331,7 +331,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Tells that time has passed, now and then.
+    /// Reports that time has passed, if the observer has heard nothing for a while.
     pub(super) fn announce_tick(&mut self) {
         if self.reporter.is_silent(self.limits.seconds()) {
             self.announce(News::Tick);

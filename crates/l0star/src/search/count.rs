@@ -1,8 +1,8 @@
-//! How many supports a problem has, and one after the other.
+//! Counts the supports of a problem, and iterates over them.
 
 use crate::problem::Problem;
 
-/// More supports than this are refused.
+/// Most supports that are enumerated.
 pub const LIMIT: u128 = 1_000_000;
 
 /// `binomial(d, k)`, saturating.
@@ -18,13 +18,13 @@ fn binomial(d: u128, k: u128) -> u128 {
     count
 }
 
-/// How many supports of size k there are, saturating.
+/// Number of supports of size k, saturating.
 pub fn supports(problem: &Problem) -> u128 {
     let (d, k) = (problem.selectable.len(), problem.support_size());
     binomial(d as u128, k as u128)
 }
 
-/// How many supports of at most k features there are, saturating.
+/// Number of supports of at most k features, saturating.
 pub(crate) fn count_subsets(problem: &Problem) -> u128 {
     let (d, k) = (problem.selectable.len(), problem.support_size());
     let sizes = (0..=k).map(|size| binomial(d as u128, size as u128));
@@ -48,7 +48,7 @@ pub(crate) fn count_subsets(problem: &Problem) -> u128 {
     }
 }
 
-/// The next combination of indices below d in lexicographic order; false when there is none.
+/// Advances to the next combination of indices below d in lexicographic order; returns false when there is none.
 pub(super) fn advance(at: &mut [usize], d: usize) -> bool {
     let k = at.len();
     let Some(i) = (0..k).rev().find(|i| at[*i] != i + d - k) else {

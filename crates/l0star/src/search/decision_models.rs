@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::problem::Decision;
 
-/// The best model found so far for each of several decisions, whichever search found it.
+/// The best model found so far for each of several decisions, by any search.
 #[derive(Debug)]
 pub(crate) struct DecisionModels {
     known: Mutex<Vec<Known>>,
@@ -18,7 +18,7 @@ struct Known {
 }
 
 impl DecisionModels {
-    /// Nothing is known yet.
+    /// Decisions without a known model.
     pub(crate) fn new(decisions: impl Iterator<Item = Decision>) -> Self {
         let known = decisions.map(|decision| Known {
             decision,
@@ -34,7 +34,7 @@ impl DecisionModels {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a model that was fitted: it is one for every decision that it follows.
+    /// Records a fitted model for every decision that it follows.
     pub(crate) fn enter(&self, support: &[usize], objective: f64) {
         for known in self.lock().iter_mut() {
             if objective < known.objective && known.decision.allows(support) {
@@ -54,7 +54,7 @@ impl DecisionModels {
         known.iter().map(support).collect()
     }
 
-    /// The objective and the support of the best model for the decision of this number.
+    /// The objective and the support of the best model for the decision with this number.
     pub(crate) fn best(&self, at: usize) -> (f64, Vec<usize>) {
         let known = &self.lock()[at];
         (known.objective, known.support.clone())

@@ -1,8 +1,8 @@
 //! A search whose subtrees are explored by other processes.
 //!
-//! The open nodes stay here, those that were sent away too, until the answer to a task takes their place: its bound and its
-//! checkpoints are those of a search on one machine. A task that was lost is submitted again. While there are no workers the search
-//! continues in its own process.
+//! All open nodes stay here, including those sent away, until the answer to a task replaces them. So the bound and the
+//! checkpoints are valid at any time, as in a search on one machine. A lost task is submitted again. While there are
+//! no workers, the search continues in its own process.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,38 +16,39 @@ use super::{Phase, Progress, Tree};
 use crate::bound::Certified;
 use crate::settings::{Settings, Status};
 
-/// A task that was lost more often than this, with no answer to any other in between, is given up: then it is the task that ends
-/// processes. While others are answered, workers die for reasons of their own.
+/// A task is given up when it was lost more often than this and no other task was answered in between: then the task
+/// itself kills its processes. While other tasks are answered, workers die for other reasons.
 const MOST_LOSSES: u32 = 10;
-/// A worker gets one part in so many of its share of the open nodes; the others even out what takes long.
+/// A task gets one part in this many of a worker's share of the open nodes; several tasks per worker even out the
+/// differences.
 const SHARE: usize = 2;
 
-/// When a cluster explores what is open, and what has to be remembered from one time to the next.
+/// Decides when a cluster explores the open nodes, and holds the state that persists between those times.
 pub(super) struct Sharing {
     settings: Settings,
-    /// How many open nodes are enough.
+    /// Number of open nodes that is enough for the cluster.
     open: usize,
-    /// The number of the next task: an answer to an earlier one is never taken for that of a later one.
+    /// The number of the next task. Numbers are never reused, so a late answer is not taken for that of another task.
     submitted: u64,
-    /// While there are no workers.
+    /// Set while there are no workers.
     pause: Option<Pause>,
 }
 
-/// The search is alone for a task's length, then it looks for workers again.
+/// A pause of about one task, after which the search asks for workers again.
 struct Pause {
     start: Instant,
     time: Duration,
-    /// Nodes of the whole search.
+    /// Nodes of the whole search at which the pause ends.
     nodes: u64,
 }
 
-/// How [`run`] ended.
+/// Outcome of [`run`].
 pub(super) enum Outcome {
-    /// The tree does not allow it, and nothing was done.
+    /// The tree does not allow distribution; nothing was done.
     Refused,
-    /// As a search of one machine ends.
+    /// The search ended, as on one machine.
     Ended(Progress),
-    /// There are no workers any more. What is open is in the frontier again.
+    /// No workers are left. All open nodes are in the frontier again.
     Alone,
 }
 
@@ -85,7 +86,7 @@ impl Sharing {
 }
 
 impl Pause {
-    /// As long as a task that others wait for.
+    /// A pause as long as a task for hungry workers.
     fn new(budgets: Budgets, nodes: u64) -> Self {
         let more = budgets.nodes.unwrap_or(u64::MAX).max(1);
         Self {
@@ -96,7 +97,7 @@ impl Pause {
     }
 }
 
-/// Explores all that is open on a cluster until it is over, a limit is reached or no workers are left.
+/// Explores all open nodes on a cluster until the search is over, a limit is reached or no workers are left.
 pub(super) fn run<'p, T: Tree>(
     tree: &T,
     open: &mut Frontier<T::Node>,
@@ -143,7 +144,7 @@ pub(super) fn run<'p, T: Tree>(
     }
 }
 
-/// Puts what is left into the frontier.
+/// Returns the remaining subtrees to the frontier.
 fn give_back<'a, T: Tree>(
     tree: &T,
     open: &mut Frontier<T::Node>,
@@ -156,37 +157,37 @@ fn give_back<'a, T: Tree>(
     open.push(&mut nodes.unwrap_or_default(), tree, context);
 }
 
-/// The open nodes of a search on a cluster. Whatever comes back is a step.
+/// The open nodes of a search on a cluster. A step is a batch of answers.
 struct Distributed<'s, N> {
     cluster: &'s SharedCluster,
     budgets: Budgets,
-    /// All tasks but for the nodes and the models.
+    /// The common part of all tasks, without nodes and models.
     task: Task,
-    /// What is open and was not sent away.
+    /// Open subtrees that were not sent away.
     subtrees: Vec<Subtree>,
-    /// What was, by the number of its task.
+    /// Subtrees that were sent away, by the number of their task.
     flying: BTreeMap<u64, Flight>,
     submitted: &'s mut u64,
-    /// What was discarded and counted; it has no nodes of its own.
+    /// Collects the evidence and the counters; it has no nodes of its own.
     open: &'s mut Frontier<N>,
-    /// There are no workers.
+    /// Whether there are no workers.
     is_alone: bool,
-    /// Why it gave up, if it did.
+    /// The reason why the search gave up, if it did.
     gave_up: Option<String>,
 }
 
-/// Subtrees that are explored somewhere.
+/// Subtrees that are being explored elsewhere.
 struct Flight {
     task: Vec<u8>,
     subtrees: Vec<Subtree>,
-    /// How many nodes it may look at, where these are limited.
+    /// Number of nodes that the task may expand, if that is limited.
     nodes: Option<u64>,
-    /// How often it was lost since any task was answered.
+    /// Number of times it was lost since any task was answered.
     losses: u32,
 }
 
 impl<N: super::Node> Distributed<'_, N> {
-    /// Everything that is open, here and elsewhere.
+    /// All open subtrees, here and elsewhere.
     fn all(&self) -> Vec<Subtree> {
         self.each().cloned().collect()
     }
@@ -202,7 +203,7 @@ impl<N: super::Node> Distributed<'_, N> {
         open.chain(self.open.discarded()).reduce(Certified::weaker)
     }
 
-    /// Discards what cannot be better than the models that are known by now.
+    /// Discards the subtrees that cannot be better than the models known by now.
     fn prune(&mut self, context: &mut Context) {
         let cut = context.incumbents.cut();
         self.subtrees.retain(|own| {
@@ -215,7 +216,7 @@ impl<N: super::Node> Distributed<'_, N> {
         self.open.absorb(context);
     }
 
-    /// How many nodes the next task may look at, so that all together keep the limit; `None`: as many as there is time for.
+    /// Number of nodes that the next task may expand, so that all tasks together keep the limit; `None`: no limit.
     fn allot(&self, workers: usize, context: &Context) -> Option<u64> {
         let left = context.limits.nodes_left(self.open.counters.nodes);
         let flying = self.flying.values().filter_map(|flight| flight.nodes);
@@ -224,7 +225,7 @@ impl<N: super::Node> Distributed<'_, N> {
         share.into_iter().chain(self.budgets.nodes).min()
     }
 
-    /// Gives every idle worker some of what is open.
+    /// Gives every idle worker some of the open subtrees.
     fn submit(&mut self, context: &Context) -> Result<(), Broken> {
         let mut cluster = self.cluster.lock();
         let workers = cluster.workers();
@@ -236,7 +237,7 @@ impl<N: super::Node> Distributed<'_, N> {
             }
             let count = (self.subtrees.len() / (SHARE * workers)).max(1);
             let subtrees = split(&mut self.subtrees, count);
-            // Where others would have nothing to do, what is made of these has to come back soon.
+            // While other workers would be idle, the remainder of these subtrees has to come back soon.
             let is_hungry = self.subtrees.len() < workers;
             let seconds = if is_hungry {
                 self.budgets.hungry
@@ -257,18 +258,18 @@ impl<N: super::Node> Distributed<'_, N> {
             let id = *self.submitted;
             *self.submitted += 1;
             let sent = cluster.submit(id, &flight.task);
-            // What could not be sent is open, too.
+            // Subtrees that could not be sent are open, too.
             self.flying.insert(id, flight);
             sent?;
         }
         Ok(())
     }
 
-    /// Puts what a task has left in the place of its subtrees; what was lost is submitted again.
+    /// Replaces the subtrees of a task by its remainder; submits a lost task again.
     fn take_in(&mut self, answer: Answer, context: &mut Context) -> Result<(), Broken> {
         let Answer { id, bytes } = answer;
         let Some(flight) = self.flying.get_mut(&id) else {
-            // It had its answer before.
+            // The task was answered before.
             return Ok(());
         };
         let problem = context.problem;
@@ -350,7 +351,7 @@ impl<'p, N: super::Node> Stage<'p> for Distributed<'_, N> {
         if self.subtrees.is_empty() && self.flying.is_empty() {
             return None;
         }
-        // The frames of open nodes are elsewhere.
+        // The frames of open nodes are in other processes.
         let bytes = self.each().map(Subtree::bytes).sum();
         let nodes = self.open.counters.nodes;
         context.limits.reached_between(nodes, bytes)

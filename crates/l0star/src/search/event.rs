@@ -1,8 +1,8 @@
-//! What a run tells whoever listens to it.
+//! The events that a run sends to its observer.
 
 use crate::settings::relative;
 
-/// What a run is doing.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Looking for a first model.
@@ -14,7 +14,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The word for it.
+    /// Name of the phase.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Heuristic => "heuristic",
@@ -24,22 +24,22 @@ impl Phase {
     }
 }
 
-/// Where a model comes from.
+/// Source of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
-    /// It was given: by the caller, a smaller size of a path, or a checkpoint.
+    /// Given by the caller, a smaller size of a path, or a checkpoint.
     Given,
-    /// Greedy steps, and swaps.
+    /// Greedy steps and swaps.
     #[default]
     Greedy,
-    /// The local search for models, before the proof or beside it.
+    /// The local search for models, before the proof or alongside it.
     LocalSearch,
-    /// The relaxation of a node, or a node in which one set was left.
+    /// The relaxation of a node, or a node in which one set remained.
     Search,
 }
 
 impl Source {
-    /// The word for it.
+    /// Name of the source.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Given => "given",
@@ -50,49 +50,50 @@ impl Source {
     }
 }
 
-/// What an [`Event`] is about.
+/// Reason for an [`Event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News<'a> {
-    /// Another phase begins.
+    /// A new phase begins.
     Phase,
     /// A better model was found.
     Incumbent {
-        /// Its columns, those of whole groups and of included features too, as in [`Solution::support`](crate::Solution::support).
+        /// Columns of the model, including those of whole groups and of included features, as in
+        /// [`Solution::support`](crate::Solution::support).
         support: &'a [usize],
-        /// Where it comes from.
+        /// Where the model comes from.
         source: Source,
     },
     /// The lower bound rose.
     Bound,
-    /// Models with few features are looked at one by one.
+    /// Models with few features are enumerated.
     Enumeration {
-        /// How much of that is done.
+        /// Percentage of the enumeration that is done.
         percent: u8,
     },
     /// Time has passed.
     Tick,
 }
 
-/// Something that happened, and where the run stood then.
+/// Something that happened, and the state of the run at that time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event<'a> {
-    /// What happened.
+    /// The reason for the event.
     pub news: News<'a>,
-    /// What the run is doing.
+    /// The current phase.
     pub phase: Phase,
     /// Seconds since the start.
     pub seconds: f64,
-    /// Nodes looked at.
+    /// Number of nodes expanded.
     pub nodes: u64,
-    /// Open nodes.
+    /// Number of open nodes.
     pub open: usize,
-    /// The best certified bound so far, 0 when there is none.
+    /// The best certified bound so far; 0 when there is none.
     pub lower_bound: f64,
-    /// The objective of the best model so far, +∞ when there is none.
+    /// The objective of the best model so far; +∞ when there is none.
     pub objective: f64,
     /// The objective of the best model without selectable features.
     pub empty_objective: f64,
-    /// Selectable features that are not yet decided for the whole problem.
+    /// Number of selectable features that are undecided for the whole problem.
     pub features_left: usize,
 }
 
@@ -107,11 +108,11 @@ impl Event<'_> {
         }
     }
 
-    /// Nodes looked at a second, on average.
+    /// Nodes expanded per second, on average.
     pub fn nodes_per_second(&self) -> f64 {
         self.nodes as f64 / self.seconds.max(1e-9)
     }
 }
 
-/// A listener to events. It is called on the thread that solves, whatever the number of threads that search.
+/// A listener to events. It is called on the thread that solves, however many threads search.
 pub type Observer<'p> = Box<dyn FnMut(&Event) + 'p>;

@@ -1,16 +1,16 @@
-//! [`Evidence`]: what was discarded, and with which bounds.
+//! [`Evidence`]: the record of what was discarded, and with which bounds.
 
 use super::checkpoint::State;
 use crate::bound::Certified;
 
-/// The record of everything that was dropped: nodes that were closed, features that were fixed.
+/// The record of everything that was discarded: nodes that were closed, features that were fixed.
 ///
 /// The reported bound is never above the weakest evidence. A proof log would be written here.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence {
-    /// A bound of the whole problem, from before there were nodes.
+    /// A bound of the whole problem, proved before there were nodes.
     whole: Certified,
-    /// The smallest bound that was ever used to discard anything.
+    /// The smallest bound that was used to discard anything.
     weakest: Option<Certified>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Evidence {
 }
 
 impl Evidence {
-    /// Records the bound by which a part of the search space was dropped.
+    /// Records the bound by which a part of the search space was discarded.
     pub fn rule_out(&mut self, bound: Certified) {
         self.weakest = Some(self.weakest.map_or(bound, |weakest| weakest.weaker(bound)));
     }
@@ -36,7 +36,7 @@ impl Evidence {
         }
     }
 
-    /// The weakest evidence since the last call, for another record.
+    /// Takes the weakest evidence since the last call, to move it to another record.
     pub(crate) fn take(&mut self) -> Option<Certified> {
         self.weakest.take()
     }
@@ -51,7 +51,7 @@ impl Evidence {
         self.weakest = mark;
     }
 
-    /// The bound of the whole problem from before there were nodes.
+    /// The bound of the whole problem that was proved before there were nodes.
     pub(super) fn whole(&self) -> Certified {
         self.whole
     }
@@ -61,13 +61,13 @@ impl Evidence {
         self.whole = self.whole.tighter(bound);
     }
 
-    /// Takes over what a checkpoint has.
+    /// Takes over the evidence in a checkpoint.
     pub(super) fn resume(&mut self, state: &State) {
         self.raise_whole(state.lower_bound());
         self.weakest = state.weakest();
     }
 
-    /// Enters it into a checkpoint.
+    /// Writes the evidence to a checkpoint.
     pub(super) fn save(&self, state: &mut State) {
         state.base = self.whole.value();
         state.weakest = self.weakest.map(Certified::value);

@@ -1,4 +1,4 @@
-//! Brute force: every support of size k, the reference that all else is tested against.
+//! Brute force: fits every support of size k. It is the reference that all other methods are tested against.
 
 use super::Context;
 use super::count::{LIMIT, advance, count_subsets, supports};
@@ -6,9 +6,8 @@ use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::settings::Status;
 
-/// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted, or features
-/// have prices.
-/// Returns what is proved and, if a limit came first, which.
+/// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted or
+/// features have prices. Returns the proved bound and, if a limit was reached first, that limit.
 pub fn run(context: &mut Context) -> Result<(Option<Certified>, Option<Status>)> {
     let problem = context.problem;
     let many = context.incumbents.wants_list() || problem.is_priced();
@@ -32,7 +31,7 @@ pub fn run(context: &mut Context) -> Result<(Option<Certified>, Option<Status>)>
     Ok((context.evidence.mark(), None))
 }
 
-/// Fits every support of one size. Returns the limit that was reached.
+/// Fits every support of one size. Returns the limit that was reached, if any.
 fn run_size(context: &mut Context, k: usize) -> Option<Status> {
     let problem = context.problem;
     let d = problem.selectable.len();

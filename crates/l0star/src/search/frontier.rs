@@ -1,4 +1,4 @@
-//! What is open, what is in flight, and what was discarded: the state of a search, for one worker or several.
+//! [`Frontier`]: open nodes, nodes in flight and discarded nodes of a search, for one worker or several.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,25 +10,25 @@ use super::evidence::Evidence;
 use super::{Context, Expansion, Node, Progress, Tree};
 use crate::bound::Certified;
 
-/// Open nodes: smallest bound first, then the deepest.
+/// The open nodes, ordered by the smallest bound and then by the greatest depth.
 pub(super) struct Frontier<N> {
     heap: BinaryHeap<Open<N>>,
-    /// While memory is short: what is left of the subtrees in hand, depth first.
+    /// The rest of the current subtrees, depth first; used while memory is short.
     plunge: Vec<N>,
-    /// What each worker is expanding.
+    /// The node that each worker is expanding.
     flying: Vec<Option<Arc<N>>>,
     bytes: u64,
     evidence: Evidence,
     pub(super) counters: Counters,
 }
 
-/// What there is to do.
+/// The next thing for a worker to do.
 pub(super) enum Next<N> {
     /// A node to expand.
     Node(Arc<N>),
-    /// Nothing now; a worker that is expanding a node may change that.
+    /// Nothing at present; a worker that is expanding a node may change that.
     Wait,
-    /// Nothing any more.
+    /// Nothing any more: the search has ended.
     Over(Progress),
 }
 
@@ -44,13 +44,13 @@ impl<N: Node> Frontier<N> {
         }
     }
 
-    /// Takes over what a resumed context knows of an earlier run.
+    /// Takes over the evidence and the counters of a resumed context.
     pub(super) fn resume(&mut self, context: &mut Context) {
         self.evidence.rewind(context.evidence.take());
         self.counters = std::mem::take(&mut context.counters);
     }
 
-    /// Everything that is open, and what was counted and discarded.
+    /// Writes all open nodes, the counters and the evidence to a draft.
     pub(super) fn save<T>(&self, tree: &T, draft: &mut Draft)
     where
         T: Tree<Node = N>,
@@ -63,7 +63,7 @@ impl<N: Node> Frontier<N> {
         self.save_rest(&mut draft.state);
     }
 
-    /// What was counted and discarded.
+    /// Writes the counters and the evidence to a state.
     pub(super) fn save_rest(&self, state: &mut State) {
         state.started = true;
         state.prepared.beside_nodes();
@@ -71,7 +71,7 @@ impl<N: Node> Frontier<N> {
         state.set_counters(&self.counters);
     }
 
-    /// Takes out everything that is open, while no worker is expanding a node; what was counted and discarded stays.
+    /// Takes out all open nodes while no worker is expanding one; the counters and the evidence stay.
     pub(super) fn drain<T>(&mut self, tree: &T) -> State
     where
         T: Tree<Node = N>,
@@ -84,17 +84,17 @@ impl<N: Node> Frontier<N> {
         draft.state
     }
 
-    /// Room for so many workers.
+    /// Makes room for this many workers.
     pub(super) fn set_workers(&mut self, count: usize) {
         self.flying.resize_with(count, || None);
     }
 
-    /// Open nodes, those in flight included.
+    /// Number of open nodes, including those in flight.
     pub(super) fn open(&self) -> usize {
         self.heap.len() + self.plunge.len() + self.flying.iter().flatten().count()
     }
 
-    /// The smallest bound of what is open.
+    /// The smallest bound of the open nodes.
     pub(super) fn bound(&self) -> Option<Certified> {
         let best = self.heap.peek().map(|Open(node)| node.bound());
         let flying = self.flying.iter().flatten().map(|node| node.bound());
@@ -105,12 +105,12 @@ impl<N: Node> Frontier<N> {
             .reduce(Certified::weaker)
     }
 
-    /// The weakest evidence of what was discarded.
+    /// The weakest evidence of the discarded nodes.
     pub(super) fn discarded(&self) -> Option<Certified> {
         self.evidence.mark()
     }
 
-    /// The next node for a worker. A limit is looked at first.
+    /// The next node for a worker. Limits are checked first.
     pub(super) fn take<T>(&mut self, worker: usize, tree: &T, context: &Context) -> Next<N>
     where
         T: Tree<Node = N>,
@@ -129,7 +129,7 @@ impl<N: Node> Frontier<N> {
             if !tree.finished(&node, context) {
                 return self.fly(worker, node);
             }
-            // Only this node is settled; there are better ones in the heap.
+            // Only this node is settled; the heap holds better ones.
             self.bytes -= node.bytes() as u64;
             self.evidence.rule_out(node.bound());
         }
@@ -150,7 +150,7 @@ impl<N: Node> Frontier<N> {
         Next::Node(node)
     }
 
-    /// Takes back what a worker made of its node.
+    /// Takes back a worker's node and the result of its expansion.
     pub(super) fn give<T>(
         &mut self,
         worker: usize,
@@ -183,14 +183,14 @@ impl<N: Node> Frontier<N> {
         }
     }
 
-    /// Enters what a context has counted and discarded.
+    /// Moves the evidence and the counters of a context into the frontier.
     pub(super) fn absorb(&mut self, context: &mut Context) {
         self.evidence.absorb(context.evidence.take());
         self.counters.calls += std::mem::take(&mut context.counters.calls);
         self.counters.nodes += std::mem::take(&mut context.counters.nodes);
     }
 
-    /// New nodes: to the heap, or, when memory is short, on top of the plunge.
+    /// Adds new nodes to the heap or, when memory is short, to the top of the plunge.
     pub(super) fn push<T>(&mut self, children: &mut Vec<N>, tree: &T, context: &Context)
     where
         T: Tree<Node = N>,
@@ -199,7 +199,7 @@ impl<N: Node> Frontier<N> {
         let bytes = self.bytes + tree.shared_bytes();
         let short = T::PLUNGES && context.limits.is_short(bytes);
         if short || !self.plunge.is_empty() {
-            // The last is taken first: the one with the smallest bound.
+            // The last node is taken first, so it has to have the smallest bound.
             children.sort_by(|a, b| b.bound().value().total_cmp(&a.bound().value()));
             self.plunge.append(children);
         } else {
@@ -209,7 +209,7 @@ impl<N: Node> Frontier<N> {
     }
 }
 
-/// Orders the heap.
+/// A node as it is ordered in the heap.
 struct Open<N>(N);
 
 impl<N: Node> Ord for Open<N> {

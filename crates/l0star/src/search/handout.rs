@@ -1,21 +1,22 @@
-//! The sets that an enumeration hands out, fitted and certified.
+//! Fits and certifies the sets that an enumeration hands out.
 
 use super::Context;
 use crate::bound::Certified;
 use crate::linalg::rounding::U;
 use crate::relaxation::Watch;
 
-/// What is to be proved of the sets that are not handed out: the cut, and a few roundings more, so that the gap of the result, as a
-/// share of the objective, is not above the one that was asked for either.
+/// The bound to prove for the sets that are not handed out: the cut plus a few roundings, so that the relative gap of
+/// the result does not exceed the requested one either.
 pub(crate) fn target(context: &Context) -> f64 {
     context.incumbents.cut() + 8.0 * U * context.incumbents.reference().abs()
 }
 
-/// Closes a part of the search space by enumeration; true when nothing of it is left, and all evidence is in the context. Nothing
-/// above `ceiling` is claimed.
+/// Closes a part of the search space by enumeration. Returns true when nothing of it is left; then all evidence is in
+/// the context. No bound above `ceiling` is claimed.
 ///
-/// `enumerate` is given the target to prove and who takes what it cannot prove; it returns a bound of all other sets, or `None`
-/// when it gave up or a limit was reached. `support` says which features a set that is handed out has.
+/// `enumerate` receives the target to prove and the receiver of the sets that it cannot prove. It returns a bound of
+/// all other sets, or `None` when it gave up or a limit was reached. `support` maps a set that is handed out to its
+/// features.
 pub(crate) fn close(
     context: &mut Context,
     ceiling: f64,
@@ -35,7 +36,7 @@ pub(crate) fn close(
     bound.is_some()
 }
 
-/// Fits what an enumeration hands out.
+/// Receiver that fits and certifies each set.
 struct Fits<'c, 'p> {
     support: &'c dyn Fn(&[usize]) -> Vec<usize>,
     context: &'c mut Context<'p>,

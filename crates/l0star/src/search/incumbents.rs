@@ -1,4 +1,4 @@
-//! [`Incumbents`]: the best models so far, shared by all threads of a search, and what a bound has to reach beside them.
+//! [`Incumbents`]: the best models so far, shared by all threads of a search, and the value that a bound has to reach.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,19 +12,22 @@ use crate::problem::{Decision, Problem};
 use crate::restricted::Fit;
 use crate::settings::{Settings, scale_of};
 
-/// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`](crate::settings::Status::Optimal)) …
+/// With `gap = 0`, relative accuracy to which a result is proved (see
+/// [`Status::Optimal`](crate::settings::Status::Optimal)) …
 pub(crate) const PROMISE: f64 = 1e-9;
-/// … and the search works to a little less, so that rounding in the last comparison cannot break the promise.
+/// … and the slightly tighter accuracy of the search, so that rounding in the last comparison cannot break the
+/// promise.
 pub(crate) const WORKING: f64 = 0.9e-9;
 
-/// The best models of a search: one, or the list that was asked for. Clones share them.
+/// The best models of a search: one, or the requested list. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Incumbents(Arc<Shared>);
 
-/// What the threads of a search see at once.
+/// State that all threads of a search share.
 #[derive(Debug)]
 struct Shared {
-    /// The bits of the best objective, and of what a model has to beat to be of use: with one model wanted the same.
+    /// The bits of the best objective, and of the objective that a model has to beat. They are the same when one model
+    /// is wanted.
     best: AtomicU64,
     reference: AtomicU64,
     /// Whether a list of models is wanted.
@@ -32,9 +35,9 @@ struct Shared {
     gaps: Gaps,
     empty_objective: f64,
     pool: Mutex<Pool>,
-    /// What every model has to follow.
+    /// The decision that every model has to follow.
     decision: Option<Decision>,
-    /// Where the models that are fitted are entered, for the searches of other decisions.
+    /// Receiver of all fitted models, for the searches of other decisions.
     others: Option<Arc<DecisionModels>>,
 }
 
@@ -46,7 +49,7 @@ struct Gaps {
 }
 
 impl Incumbents {
-    /// No model is known yet.
+    /// Incumbents without a model.
     pub(super) fn new(
         problem: &Problem,
         settings: &Settings,
@@ -78,32 +81,32 @@ impl Incumbents {
         pool.entries.first().map(|entry| entry.model.clone())
     }
 
-    /// The objective of the best model, +∞ when there is none.
+    /// The objective of the best model; +∞ when there is none.
     #[inline]
     pub fn best(&self) -> f64 {
         f64::from_bits(self.0.best.load(Ordering::Relaxed))
     }
 
-    /// What a model has to beat to be of use: the best objective, or that of the last one in a full list, or the threshold
-    /// of `within`. Certificates are wanted for models below it.
+    /// The objective that a model has to beat to be of use: the best one, that of the last model in a full list, or
+    /// the threshold of `within`. Certificates are wanted for models below it.
     #[inline]
     pub fn reference(&self) -> f64 {
         f64::from_bits(self.0.reference.load(Ordering::Relaxed))
     }
 
-    /// Whatever has at least this bound is discarded. It is rounded up, so that `objective - lower_bound` of the result,
-    /// as computed, is not above what is allowed.
+    /// The bound at which a node is discarded. It is rounded up, so that `objective - lower_bound` of the result, as
+    /// computed, does not exceed the allowed error.
     #[inline]
     pub fn cut(&self) -> f64 {
         (self.reference() - self.allowed()).next_up()
     }
 
-    /// What every model of this search has to follow.
+    /// The decision that every model of this search has to follow.
     pub(crate) fn decision(&self) -> Option<Decision> {
         self.0.decision
     }
 
-    /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.
+    /// Whether a list of models is wanted. Then a set is finished only when all its subsets are, too.
     pub fn wants_list(&self) -> bool {
         self.0.many
     }
@@ -113,12 +116,12 @@ impl Incumbents {
         self.reference().is_finite()
     }
 
-    /// How many models are kept.
+    /// Number of models that are kept.
     pub(crate) fn capacity(&self) -> usize {
         self.pool().capacity()
     }
 
-    /// Two objectives closer than this count as equal.
+    /// The difference below which two objectives count as equal.
     pub fn tie(&self) -> f64 {
         let reference = self.reference();
         if reference.is_finite() {
@@ -128,7 +131,7 @@ impl Incumbents {
         }
     }
 
-    /// What the error of an objective is relative to.
+    /// The scale that the error of an objective is relative to.
     pub(crate) fn scale_of(&self, objective: f64) -> f64 {
         scale_of(objective, self.0.empty_objective)
     }
@@ -143,7 +146,7 @@ impl Incumbents {
         absolute.max(relative * scale).max(self.tie())
     }
 
-    /// Whether a support is in the list, or the best one.
+    /// Whether a support is in the list; without a list, whether it is the best one.
     pub(super) fn contains(&self, support: &[usize]) -> bool {
         if self.0.many {
             self.pool().contains(support)
@@ -152,14 +155,15 @@ impl Incumbents {
         }
     }
 
-    /// Enters a model that was fitted for the searches of other decisions.
+    /// Shares a fitted model with the searches of other decisions.
     pub(super) fn share(&self, support: &[usize], objective: f64) {
         if let Some(others) = &self.0.others {
             others.enter(support, objective);
         }
     }
 
-    /// Keeps a model that is good enough, of equal ones those whose support comes first; true when it is the best.
+    /// Keeps a model that is good enough; returns true when it is the best. Models with equal objectives are ordered
+    /// by support.
     pub(super) fn offer(&self, support: &[usize], fit: Fit, source: Source) -> bool {
         let decision = self.0.decision;
         if decision.is_some_and(|decision| !decision.allows(support)) {
@@ -178,7 +182,7 @@ impl Incumbents {
         better
     }
 
-    /// Takes over the models of a checkpoint, and what is proved of them.
+    /// Takes over the models of a checkpoint and their evidence.
     pub(super) fn resume(&self, state: &State) {
         for Entry { model, evidence } in state.models() {
             self.offer(&model.support, model.fit, model.source);
@@ -189,14 +193,14 @@ impl Incumbents {
         self.pool().evicted = state.evicted();
     }
 
-    /// Records what was proved of models that lost their place in another list of the same search.
+    /// Records the evidence of models that were dropped from another list of the same search.
     pub(super) fn evict(&self, evidence: Option<Certified>) {
         let mut pool = self.pool();
         let known = pool.evicted.into_iter().chain(evidence);
         pool.evicted = known.reduce(Certified::weaker);
     }
 
-    /// What is proved of the models of a list by themselves: +∞ where there is no list, or nothing is.
+    /// The bound proved for the models of a list individually: +∞ without a list or without evidence.
     pub(super) fn proved(&self) -> f64 {
         if !self.0.many {
             return f64::INFINITY;
@@ -205,15 +209,15 @@ impl Incumbents {
         listed.map_or(f64::INFINITY, Certified::value)
     }
 
-    /// A bound of all that is not in the list, or of the optimum where there is none, given one of what has no evidence of its
-    /// own; `None` when nothing is known.
+    /// A bound of everything not in the list (of the optimum, without a list), given a bound of the sets without
+    /// evidence of their own; `None` when nothing is known.
     pub(super) fn bound_of_others(&self, bound: Option<Certified>) -> Option<Certified> {
         if !self.0.many {
             return bound;
         }
         let pool = self.pool();
         let known = bound.into_iter().chain(pool.unshown());
-        // Nothing else is left: then anything holds.
+        // No other set is left, so any bound holds.
         known.reduce(Certified::weaker).or(pool.evidence())
     }
 }

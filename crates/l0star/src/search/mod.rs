@@ -1,7 +1,8 @@
 //! Best-first search: one loop over a tree of nodes, as a state that can be stepped.
 //!
-//! [`Tree`] says what a node is and how it splits; [`Search`] owns the frontier, the incumbent, the limits and the
-//! events. `method=paper` is the tree in [`paper`]. Threads (`parallel`) and other processes (`distributed`) take its nodes.
+//! [`Tree`] defines what a node is and how it splits. [`Search`] owns the frontier, the incumbent, the limits and the
+//! events. `method=paper` is the tree in [`paper`]. Threads (`parallel`) and other processes (`distributed`) expand
+//! its nodes.
 
 pub mod binary;
 pub(crate) mod bits;
@@ -46,46 +47,46 @@ pub use pool::Incumbent;
 use stage::Stage;
 pub(crate) use writer::{ArchiveSink, Save, Slot, Writer};
 
-/// Takes the checkpoints of a search.
+/// Receives the checkpoints of a search.
 pub type Sink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 
 /// A node of the frontier.
 pub trait Node: Send + Sync {
-    /// A certified lower bound of every x of the node.
+    /// A certified lower bound of every x in the node.
     fn bound(&self) -> Certified;
     /// Bytes on the heap, for the memory limit.
     fn bytes(&self) -> usize;
-    /// Ties in `bound` go to the larger priority.
+    /// Depth in the tree. Of nodes with equal bounds the deeper one is expanded first.
     fn depth(&self) -> usize;
-    /// A better bound of the same node.
+    /// Replaces the bound by a better one of the same node.
     fn raise(&mut self, bound: Certified);
 }
 
 /// How an expansion ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expansion {
-    /// The node is done with; what remains of it are the children.
+    /// The node is finished; its children replace it.
     Split,
-    /// A limit was reached in between: the node goes back to the frontier with the bound that it has by now, the
-    /// children are dropped.
+    /// A limit was reached during the expansion. The node returns to the frontier with the bound reached so far, and
+    /// the children are dropped.
     Stopped(Status, Certified),
 }
 
-/// How supports are organised.
+/// A way to divide the supports into nodes.
 pub trait Tree: Send + Sized {
-    /// Its nodes.
+    /// The nodes of this tree.
     type Node: Node;
 
-    /// Whether its nodes may be taken in any order, so that the search can plunge when memory is short.
+    /// Whether nodes may be expanded in any order, so that the search can plunge when memory is short.
     const PLUNGES: bool;
 
-    /// The node that contains every support.
+    /// Bounds the node that contains every support.
     fn root(&mut self, context: &mut Context, children: &mut Vec<Self::Node>) -> Expansion;
 
-    /// Whether the node, the best of the frontier, ends the search.
+    /// Whether this node, the best of the frontier, ends the search.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool;
 
-    /// Splits a node. Whatever is dropped is recorded with [`Evidence::rule_out`].
+    /// Splits a node. Everything that is dropped is recorded with [`Evidence::rule_out`].
     fn expand(
         &mut self,
         node: &Self::Node,
@@ -93,20 +94,20 @@ pub trait Tree: Send + Sized {
         children: &mut Vec<Self::Node>,
     ) -> Expansion;
 
-    /// Enters a node into a checkpoint, in the problem's own columns.
+    /// Writes a node to a checkpoint, in the problem's own columns.
     fn save(&self, node: &Self::Node, draft: &mut Draft);
 
-    /// The open nodes of a checkpoint that was found to fit the problem. `None`: they cannot be taken up again.
+    /// The open nodes of a checkpoint that fits the problem. `None`: the tree cannot resume from them.
     fn load(&self, _problem: &Problem, _draft: &Draft) -> Option<Vec<Self::Node>> {
         None
     }
 
-    /// A copy of the tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
+    /// A copy of the tree for another thread, with its own buffers. `None`: the tree belongs to one thread.
     fn fork(&self) -> Option<Self> {
         None
     }
 
-    /// About how many multiplications the expansion of a node takes; 0 where nobody has to know.
+    /// Approximate number of multiplications in the expansion of a node; 0 where the number is not needed.
     fn work(&self, _node: &Self::Node, _problem: &Problem) -> u64 {
         0
     }
@@ -117,12 +118,12 @@ pub trait Tree: Send + Sized {
     }
 }
 
-/// A tree whose nodes can be cut down to the models that follow a decision.
+/// A tree whose nodes can be restricted to the models that follow a decision.
 pub(crate) trait Restrict: Tree + Sync {
-    /// A copy of the tree with buffers of its own.
+    /// A copy of the tree with its own buffers.
     fn another(&self) -> Self;
 
-    /// What is left of a node; `None` when there is no model in it that follows the decision.
+    /// The part of a node that follows the decision; `None` when it contains no such model.
     fn restrict(
         &self,
         problem: &Problem,
@@ -131,37 +132,37 @@ pub(crate) trait Restrict: Tree + Sync {
     ) -> Option<Self::Node>;
 }
 
-/// What [`Search::step`] says.
+/// Outcome of [`Search::step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// There is more to do.
+    /// There are more steps to make.
     Running,
-    /// The search is over; nothing is open that could be better by more than the gap.
+    /// The search is over: no open node can be better by more than the gap.
     Done,
-    /// A limit was reached. The state is whole: it could be stepped on with other limits.
+    /// A limit was reached. The state is complete: stepping can continue with other limits.
     Stopped(Status),
 }
 
-/// A search in progress: its nodes, and the context that they are looked at in.
+/// A search in progress: its nodes, and the context in which they are expanded.
 pub struct Search<'p, T: Tree> {
     context: Context<'p>,
     nodes: Nodes<T>,
 }
 
 impl<'p, T: Tree> Search<'p, T> {
-    /// Nothing is solved yet: the first step looks at the root.
+    /// A search in which nothing is solved yet; its first step solves the root.
     pub fn new(context: Context<'p>, tree: T) -> Self {
         let nodes = Nodes::new(tree);
         Self { context, nodes }
     }
 
-    /// Where an earlier run stopped, with its open nodes; the context has resumed from it.
+    /// A search at the point where an earlier run stopped, with its open nodes; the context has already resumed.
     pub(crate) fn resumed(mut context: Context<'p>, tree: T, open: Vec<T::Node>) -> Self {
         let nodes = Nodes::resumed(&mut context, tree, open);
         Self { context, nodes }
     }
 
-    /// Hands out the last checkpoint, if someone wants it. When all is done nothing is left that would have to be looked at again.
+    /// Hands out the last checkpoint, if one is wanted. When the search is done, the checkpoint has no open nodes.
     pub(crate) fn save(&mut self, done: bool) {
         if !self.context.saves() {
             return;
@@ -173,7 +174,8 @@ impl<'p, T: Tree> Search<'p, T> {
         self.context.save(state);
     }
 
-    /// Explores until it is over or so much time has passed, and gives what is left. The node at hand is finished.
+    /// Explores until the search is over or this much time has passed, and returns the rest. The current node is
+    /// finished.
     pub(crate) fn explore(mut self, settings: &Settings, time: Duration) -> State {
         // Nodes are counted from 0 in every task.
         self.context.limits.pause_after(time, 1);
@@ -185,7 +187,7 @@ impl<'p, T: Tree> Search<'p, T> {
         state
     }
 
-    /// What a search is made of, before its first step.
+    /// The parts of a search, before its first step.
     pub(crate) fn into_parts(self) -> (Context<'p>, T) {
         (self.context, self.nodes.into_tree())
     }
@@ -195,13 +197,13 @@ impl<'p, T: Tree> Search<'p, T> {
         &self.context
     }
 
-    /// Gives the context back for the final result.
+    /// Returns the context, for the final result.
     pub fn into_context(mut self) -> Context<'p> {
         self.nodes.leave(&mut self.context);
         self.context
     }
 
-    /// Open nodes.
+    /// Number of open nodes.
     pub fn open(&self) -> usize {
         self.nodes.open()
     }
@@ -211,12 +213,12 @@ impl<'p, T: Tree> Search<'p, T> {
         self.nodes.lower_bound(&self.context)
     }
 
-    /// Looks at the root, or takes the best open node and splits it.
+    /// Solves the root, or splits the best open node.
     pub fn step(&mut self) -> Progress {
         self.nodes.step(&mut self.context)
     }
 
-    /// Steps until it is over or a limit is reached, on as many threads as the settings say.
+    /// Steps until the search is over or a limit is reached, on the number of threads in the settings.
     pub fn run(&mut self, settings: &Settings) -> Progress {
         match &self.context.cluster {
             None => self.nodes.share(settings),

@@ -1,4 +1,4 @@
-//! The search for models beside that for bounds: when it begins, and how much of the work it gets.
+//! The search for models alongside that for bounds: when it begins, and its share of the work.
 
 use super::context::ModelSearch;
 use super::{Context, Source};
@@ -6,18 +6,18 @@ use crate::tuning::models::{
     EASY_NODES, FIRST_WORK, PATIENCE, PATIENCE_OF_DECISIONS, WORK_OF_A_WHILE,
 };
 
-/// Looks for models before anything is proved, where that is worth it.
+/// Searches for models before anything is proved, where that is worthwhile.
 pub(crate) fn first(context: &mut Context) {
     if context.problem.has_weak_bounds() {
         begin(context);
         let mut size = context.problem.support_size();
         if context.problem.is_priced() {
-            // Prices say how large models are, more than k does.
+            // Prices limit the size of a model more than k does.
             let known = context.incumbents.first();
             size = size.min(known.map_or(0, |known| known.support.len()) + 1);
         }
         let starts = match context.incumbents.decision() {
-            // Few columns have few local optima.
+            // Problems with few columns have few local optima.
             None => PATIENCE.min(context.problem.selectable.len() as u64),
             Some(_) => PATIENCE_OF_DECISIONS,
         };
@@ -25,8 +25,8 @@ pub(crate) fn first(context: &mut Context) {
     }
 }
 
-/// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
-/// large, little when there is only something to prove.
+/// Searches for models after a node whose expansion took about this many multiplications. The share of that work is
+/// large while the gap is large, and small when only a proof remains.
 pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, bound: f64) {
     if work == 0 || (nodes < EASY_NODES && !context.problem.has_weak_bounds()) {
         return;
@@ -42,8 +42,8 @@ pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, bound: f64) {
     proceed(context, share, u64::MAX);
 }
 
-/// Looks for models for a while, on a thread that does nothing else. False when there is no longer enough to be found for
-/// that: the bound `bound` has come near.
+/// Searches for models for a while, on a thread that does nothing else. Returns false when the bound `bound` is so
+/// near that this is no longer worthwhile.
 pub(crate) fn alone(context: &mut Context, bound: f64) -> bool {
     begin(context);
     if context.models.is_none() || gap(context, bound) <= 0.1 {
@@ -53,13 +53,13 @@ pub(crate) fn alone(context: &mut Context, bound: f64) -> bool {
     true
 }
 
-/// What is left to prove, as a share.
+/// The gap that remains to be proved, relative to the objective.
 fn gap(context: &Context, bound: f64) -> f64 {
     (context.incumbents.reference() - bound)
         / context.incumbents.scale_of(context.incumbents.reference())
 }
 
-/// Makes the search for models, unless it is there.
+/// Makes the search for models, unless there is one.
 fn begin(context: &mut Context) {
     if context.looks_for_models()
         && let Some(make) = context.model_searches
@@ -69,7 +69,7 @@ fn begin(context: &mut Context) {
     }
 }
 
-/// Takes up a search for models, which starts from what the searches of other sizes, or for other decisions, have found.
+/// Adopts a search for models, which starts from the local optima of the searches for other sizes or other decisions.
 pub(crate) fn adopt<'p>(context: &mut Context<'p>, models: Option<Box<dyn ModelSearch<'p> + 'p>>) {
     context.models = models;
     if let (Some(models), Some(optima)) = (&mut context.models, &context.optima) {
@@ -78,7 +78,7 @@ pub(crate) fn adopt<'p>(context: &mut Context<'p>, models: Option<Box<dyn ModelS
     }
 }
 
-/// A node suggests a model: the features of its relaxed point.
+/// Suggests a model found by a node: the features of its relaxed point.
 pub(crate) fn suggest(context: &mut Context, features: &[usize]) {
     if let Some(models) = &mut context.models {
         models.suggest(features);

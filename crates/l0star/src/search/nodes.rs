@@ -1,4 +1,4 @@
-//! [`Nodes`]: the stage of a run in which nodes are looked at.
+//! [`Nodes`]: the stage of a run in which nodes are expanded.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +11,19 @@ use super::{Context, Expansion, Node, Phase, Progress, Tree, models, parallel};
 use crate::bound::Certified;
 use crate::settings::{Settings, Status};
 
-/// A tree and what is open in it. A node is a step.
+/// A tree and its open nodes. A step is a node.
 pub(super) struct Nodes<T: Tree> {
     tree: T,
     frontier: Frontier<T::Node>,
     children: Vec<T::Node>,
     started: bool,
-    /// When other threads join in.
+    /// When to start the other threads.
     help: Option<Help>,
-    /// When a cluster takes over.
+    /// When to use the cluster.
     sharing: Option<Sharing>,
 }
 
-/// So many threads, after a while.
+/// The number of threads to use, and when to start them.
 #[derive(Debug, Clone, Copy)]
 struct Help {
     threads: usize,
@@ -32,7 +32,7 @@ struct Help {
 }
 
 impl<T: Tree> Nodes<T> {
-    /// Nothing is solved yet: the first step looks at the root.
+    /// A stage in which nothing is solved yet; its first step solves the root.
     pub(super) fn new(tree: T) -> Self {
         Self {
             tree,
@@ -44,7 +44,7 @@ impl<T: Tree> Nodes<T> {
         }
     }
 
-    /// Where an earlier run stopped, with its open nodes; the context has resumed from it.
+    /// A stage at the point where an earlier run stopped, with its open nodes; the context has already resumed.
     pub(super) fn resumed(context: &mut Context, tree: T, mut open: Vec<T::Node>) -> Self {
         let mut frontier = Frontier::new();
         frontier.push(&mut open, &tree, context);
@@ -64,7 +64,7 @@ impl<T: Tree> Nodes<T> {
         self.tree
     }
 
-    /// Lets other threads join in when the search has taken as long as the settings say.
+    /// Starts the other threads when the search has taken as long as the settings say.
     pub(super) fn share(&mut self, settings: &Settings) {
         let threads = settings.thread_count();
         self.help = (threads > 1).then(|| Help {
@@ -74,12 +74,12 @@ impl<T: Tree> Nodes<T> {
         });
     }
 
-    /// Lets a cluster explore subtrees as soon as there are enough of them.
+    /// Uses a cluster as soon as there are enough open nodes.
     pub(super) fn share_out(&mut self, settings: &Settings, cluster: &SharedCluster) {
         self.sharing = Some(Sharing::new(settings, cluster));
     }
 
-    /// Open nodes.
+    /// Number of open nodes.
     pub(super) fn open(&self) -> usize {
         self.frontier.open()
     }
@@ -92,7 +92,7 @@ impl<T: Tree> Nodes<T> {
         context.lower_bound(lows.reduce(Certified::weaker))
     }
 
-    /// Leaves what was counted and discarded to the context.
+    /// Moves the counters and the evidence to the context.
     pub(super) fn leave(&self, context: &mut Context) {
         context.evidence.absorb(self.frontier.discarded());
         let counters = &self.frontier.counters;
@@ -101,7 +101,7 @@ impl<T: Tree> Nodes<T> {
         context.counters.peak_open = counters.peak_open;
     }
 
-    /// Looks at the root.
+    /// Solves the root.
     fn begin(&mut self, context: &mut Context) -> Progress {
         context.enter(Phase::Root);
         let expansion = self.tree.root(context, &mut self.children);
@@ -116,7 +116,7 @@ impl<T: Tree> Nodes<T> {
         Progress::Running
     }
 
-    /// Lets a cluster explore what is open, if there is one and enough for it to do. `None`: the search continues here.
+    /// Uses the cluster for the open nodes, if there is one and enough work for it. `None`: the search continues here.
     fn distribute(&mut self, context: &mut Context) -> Option<Progress> {
         let (sharing, cluster) = (self.sharing.as_mut()?, context.cluster.clone()?);
         let (open, nodes) = (self.frontier.open(), self.frontier.counters.nodes);
@@ -188,7 +188,7 @@ impl<'p, T: Tree> Stage<'p> for Nodes<T> {
         context.announce_progress(open, nodes, Some(bound));
     }
 
-    /// The frontier looks at the limits: when nothing is open any more the search is over, whatever the clock says.
+    /// Limits are checked by the frontier: when no node is open the search is over, whatever the clock says.
     fn limit(&self, _context: &Context<'p>) -> Option<Status> {
         None
     }

@@ -4,10 +4,10 @@ use crate::tuning::models::{OPTIMA_PER_SIZE, OPTIMA_TO_START_FROM};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A model: its objective and its features, in order.
+/// The objective of a model and its features, in order.
 pub(crate) type Optimum = (f64, Vec<usize>);
 
-/// The best local optima of each size, whichever search found them: that of another size of a path, or of another decision.
+/// The best local optima of each size, from searches for other sizes of a path or for other decisions as well.
 #[derive(Debug, Default)]
 pub(crate) struct Optima {
     sizes: Mutex<BTreeMap<usize, Vec<Optimum>>>,
@@ -18,7 +18,7 @@ impl Optima {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps those that are among the best of their sizes.
+    /// Keeps the optima that are among the best of their sizes.
     pub(crate) fn keep(&self, found: Vec<Optimum>) {
         let mut sizes = self.lock();
         for (value, features) in found {
@@ -33,7 +33,8 @@ impl Optima {
         }
     }
 
-    /// Starts for models of size k: the nearest sizes first, smaller ones before larger ones, and of each the best first.
+    /// Starts for models of size k: the nearest sizes first, smaller sizes before larger ones, and the best of each
+    /// size first.
     pub(crate) fn near(&self, k: usize) -> Vec<Vec<usize>> {
         let sizes = self.lock();
         let mut order: Vec<usize> = sizes.keys().copied().collect();

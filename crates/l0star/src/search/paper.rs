@@ -1,7 +1,7 @@
-//! The paper's search exactly (Algorithms 1 and 2): the ordered state-space tree, children solved before they are
-//! pushed.
+//! The search of the paper, exactly (Algorithms 1 and 2): the ordered state-space tree, whose children are solved
+//! before they are pushed.
 //!
-//! A node is a set S; its children add one feature behind `max S`. Every execution of SubtreeSolver counts as one
+//! A node is a set S; each child adds one feature behind `max S`. Every execution of SubtreeSolver counts as one
 //! solver call, force-quit or not, as in the paper.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::relaxation::{Exit, Relaxation, Start, Task};
 use crate::settings::Status;
 
-/// A node that was solved: `⟨Low_S, Sol_S, S⟩`, the solution by its value.
+/// A solved node: `⟨Low_S, Sol_S, S⟩`, where the solution is represented by its value.
 #[derive(Debug)]
 pub struct Ordered<S> {
     bound: Certified,
@@ -22,7 +22,7 @@ pub struct Ordered<S> {
     value: f64,
     /// S, as positions among the selectable features.
     set: Box<[u32]>,
-    /// What the children start from; `None` for a leaf, or with cold starts.
+    /// The starting point of the children; `None` for a leaf, or with cold starts.
     start: Option<Arc<S>>,
     leaf: bool,
 }
@@ -55,7 +55,8 @@ pub struct OrderedTree<R> {
 }
 
 impl<R: Relaxation> OrderedTree<R> {
-    /// `warm_start`: children inherit the dual point; `pruning`: nodes above the incumbent are left at once.
+    /// An ordered tree. `warm_start`: children inherit the dual point; `pruning`: nodes above the incumbent are left
+    /// at once.
     pub fn new(relaxation: R, warm_start: bool, pruning: bool) -> Self {
         Self {
             relaxation,
@@ -65,7 +66,7 @@ impl<R: Relaxation> OrderedTree<R> {
         }
     }
 
-    /// When an error is allowed, asks whether a tighter bound closes the root.
+    /// Sets the function that tries to close the root with a tighter bound when an error is allowed.
     pub(crate) fn closing_root(self, closes_root: fn(&mut Context) -> bool) -> Self {
         Self {
             closes_root,
@@ -82,7 +83,7 @@ impl<R: Relaxation> OrderedTree<R> {
         context.incumbents.allowed() > context.incumbents.tie() && (self.closes_root)(context)
     }
 
-    /// SubtreeSolver(S), Algorithm 2, below a node with the bound `parent`. `None`: force-quit, the node is discarded;
+    /// SubtreeSolver(S), Algorithm 2, below a node with the bound `parent`. `None`: force-quit, the node is discarded.
     /// `Err`: a limit was reached.
     fn solve(
         &mut self,
@@ -141,7 +142,7 @@ impl<R: Relaxation> OrderedTree<R> {
             }
             Exit::Stopped => {
                 let status = limits.reached().unwrap_or(Status::TimeLimit);
-                // At the root the bound reached so far is worth keeping; a child's is not one of its parent.
+                // At the root, the bound reached so far is kept. The bound of a child is not a bound of its parent.
                 let proved = if set.is_empty() { proved } else { parent };
                 Err(Expansion::Stopped(status, proved))
             }
@@ -220,7 +221,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     /// Never called: only `method=best-first` hands out checkpoints.
     fn save(&self, _: &Self::Node, _: &mut Draft) {}
 
-    /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; or the frontier has reached the incumbent itself.
+    /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; also true when the frontier has reached the incumbent itself.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool {
         let proved = node.bound.value();
         node.value - proved <= context.incumbents.allowed()
@@ -234,7 +235,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
         children: &mut Vec<Self::Node>,
     ) -> Expansion {
         if node.leaf {
-            // Its own optimum is known; only rounding separates it from its bound.
+            // The optimum of the leaf is known; only rounding separates it from its bound.
             context.evidence.rule_out(node.bound);
             return Expansion::Split;
         }

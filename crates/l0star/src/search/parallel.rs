@@ -1,7 +1,7 @@
-//! A search on several threads: one frontier behind a lock, the incumbent shared at once.
+//! A search on several threads: one frontier behind a lock, and an incumbent shared at once.
 //!
-//! A worker takes the best open node, expands it outside the lock and gives back what it made of it. A node in flight
-//! counts as open, so that the bound is valid at any time. The thread that called does not search: it listens, and tells
+//! A worker takes the best open node, expands it outside the lock and returns the result. A node in flight counts as
+//! open, so that the bound is valid at any time. The calling thread does not search: it waits for news and reports to
 //! the observer.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,20 +18,20 @@ use super::{Node, Phase, Progress, Tree};
 use crate::bound::Certified;
 use crate::settings::Status;
 
-/// What the threads share.
+/// State that the threads share.
 struct Pool<N> {
     state: Mutex<Queue<N>>,
-    /// Something is to do, or it is over.
+    /// Signals that there is work, or that the search is over.
     work: Condvar,
-    /// Something is to tell.
+    /// Signals that there is something to report.
     news: Condvar,
-    /// Checkpoints are wanted as often as possible: every node is news.
+    /// Whether checkpoints are wanted as often as possible, so that every node is news.
     is_eager: bool,
 }
 
 struct Queue<N> {
     frontier: Frontier<N>,
-    /// How it ended.
+    /// How the search ended.
     outcome: Option<Progress>,
     waiting: usize,
 }
@@ -42,8 +42,8 @@ impl<N> Pool<N> {
     }
 }
 
-/// Steps the search on so many threads until it is over or a limit is reached. `None`: the tree, or the system, does not
-/// allow it, and nothing was done.
+/// Steps the search on this many threads until it is over or a limit is reached. `None`: the tree or the system does
+/// not allow it, and nothing was done.
 pub(super) fn run<T: Tree>(
     tree: &T,
     open: &mut Frontier<T::Node>,
@@ -51,7 +51,7 @@ pub(super) fn run<T: Tree>(
     threads: usize,
 ) -> Option<Progress> {
     let mut trees = vec![tree.fork()?];
-    // A fork copies what a worker writes to: at a limit there are enough of them.
+    // A fork copies the buffers that a worker writes to. When a limit is reached, the forks made so far are enough.
     while trees.len() < threads && !context.limits.stop() {
         trees.push(tree.fork()?);
     }
@@ -76,7 +76,7 @@ pub(super) fn run<T: Tree>(
         for (worker, mut tree) in trees.into_iter().enumerate() {
             let (pool, seed) = (&pool, &seed);
             let own = own.take();
-            // A system that gives us fewer threads gets along with fewer.
+            // If the system provides fewer threads, fewer are used.
             let spawned = thread::Builder::new()
                 .name(format!("l0star-{worker}"))
                 .spawn_scoped(scope, move || {
@@ -105,7 +105,7 @@ pub(super) fn run<T: Tree>(
     started.then(|| state.outcome.unwrap_or(Progress::Done))
 }
 
-/// However a worker ends, by a panic too: the others need not wait for it.
+/// Guard that ends the search when a worker ends, even by a panic, so that the others need not wait for it.
 struct Last<'a, N>(&'a Pool<N>);
 
 impl<N> Drop for Last<'_, N> {
@@ -116,7 +116,7 @@ impl<N> Drop for Last<'_, N> {
     }
 }
 
-/// One worker, until it is over.
+/// Runs one worker until the search is over.
 fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool<T::Node>) {
     let _last = Last(pool);
     let looks_for_models = worker == 0;
@@ -163,7 +163,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
     }
 }
 
-/// While there is much to find, one thread does nothing else.
+/// Runs the search for models alone on this thread while there is much to find.
 fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
     if !context.problem.has_weak_bounds() {
         return;
@@ -198,7 +198,7 @@ fn announce_incumbent(context: &mut Context, best: &mut f64) {
     }
 }
 
-/// The thread that called: it waits for news, a while at a step, while the others search.
+/// The calling thread: it waits for news, for a short time in each step, while the others search.
 struct Listener<'s, T: Tree> {
     tree: &'s T,
     pool: &'s Pool<T::Node>,
@@ -222,7 +222,8 @@ impl<'p, T: Tree> Stage<'p> for Listener<'_, T> {
     }
 
     fn save(&self, context: &Context<'p>) -> State {
-        // No node is given back in between: what was discarded holds for the models that the context has by now.
+        // The lock keeps nodes from being returned in between, so the evidence holds for the models that the context
+        // has by now.
         let shared = self.pool.lock();
         let mut draft = Draft::new(context.saved(State::default()));
         shared.frontier.save(self.tree, &mut draft);
@@ -242,7 +243,7 @@ impl<'p, T: Tree> Stage<'p> for Listener<'_, T> {
         context.announce_progress(open, nodes, Some(bound));
     }
 
-    /// The workers look at the limits.
+    /// The workers check the limits.
     fn limit(&self, _context: &Context<'p>) -> Option<Status> {
         None
     }
@@ -257,7 +258,7 @@ mod tests {
     use crate::search::{Event, News};
     use crate::settings::Settings;
 
-    /// On one thread an event names the columns of a model; on several it named its features.
+    /// Regression test: on several threads an event named the features of a model instead of its columns.
     #[test]
     fn the_incumbent_of_another_thread_is_told_by_its_columns() {
         let values = vec![1.0, 2.0, 0.5, 4.0, 0.5, 1.0, 2.0, -1.0, 0.0, 1.0, 0.0, 1.0];

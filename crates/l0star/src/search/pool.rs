@@ -1,7 +1,8 @@
-//! The best models so far: one, or the list that `top` and `within` ask for.
+//! [`Pool`]: the best models so far, one or the list that `top` and `within` request.
 //!
-//! A model of the list is a *set of at most k selectable features*, valued at its own optimum. Sets are distinct even
-//! where one has a feature more whose coefficient is 0. Equal objectives are ordered by the set.
+//! A model of the list is a *set of at most k selectable features*, valued at its own optimum. Two sets are distinct
+//! even when they differ only in a feature whose coefficient is 0. Models with equal objectives are ordered by their
+//! sets.
 
 use super::count::count_subsets;
 use super::event::Source;
@@ -10,45 +11,45 @@ use crate::problem::Problem;
 use crate::restricted::Fit;
 use crate::settings::{Settings, scale_of};
 
-/// Relative room around the threshold of `within`: models this close to it are in the list …
+/// Relative tolerance around the threshold of `within`: models this close to it are in the list …
 const LISTED: f64 = 1e-9;
-/// … and bounds are proved up to this, so that none of those is ever dropped.
+/// … and bounds are proved up to this tolerance, so that none of those models is ever dropped.
 const PROVED: f64 = 3e-9;
 
 /// The best model so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incumbent {
-    /// Its support among the selectable features.
+    /// Support among the selectable features.
     pub support: Vec<usize>,
-    /// Its coefficients, those of the engine, and its objective.
+    /// Coefficients, in the engine's scale, and objective.
     pub fit: Fit,
-    /// Where it comes from.
+    /// Where the model comes from.
     pub source: Source,
 }
 
-/// A model, and what is proved of its set by itself.
+/// A model, and the evidence of its set.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub model: Incumbent,
-    /// The certified bound of the set, once the search has come to it. Until then it is in an open node, or in one that
-    /// was discarded with evidence of its own.
+    /// The certified bound of the set, once the search has reached it individually. Until then the set belongs to an
+    /// open node, or to one that was discarded with its own evidence.
     pub evidence: Option<Certified>,
 }
 
 /// The best models, best first.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// How many are kept.
+    /// Number of models that are kept.
     capacity: usize,
-    /// How many are shown: with `within` one more is kept, to know whether there are more.
+    /// Number of models that are shown. With `within` one more is kept, to know whether there are more.
     shown: usize,
     within: Option<f64>,
     empty_objective: f64,
     many: bool,
-    /// Whether all sets that there are have room.
+    /// Whether there is room for all sets.
     takes_all: bool,
     pub entries: Vec<Entry>,
-    /// The smallest bound of a set that had its evidence and lost its place.
+    /// The smallest bound of a set that had its evidence and was dropped from the list.
     pub evicted: Option<Certified>,
 }
 
@@ -76,13 +77,13 @@ impl Pool {
         first.map_or(f64::INFINITY, |entry| entry.model.fit.objective)
     }
 
-    /// `(1 + within)` times the best objective, and what a share of it is taken of.
+    /// `(1 + within)` times the best objective, and the scale of its tolerance.
     fn threshold(&self) -> Option<(f64, f64)> {
         let value = self.best() * (1.0 + self.within?);
         Some((value, scale_of(value, self.empty_objective)))
     }
 
-    /// Models above this are of no use.
+    /// The objective above which models are of no use.
     pub(crate) fn reference(&self) -> f64 {
         let last = match self.entries.last() {
             Some(last) if self.is_full() => last.model.fit.objective,
@@ -92,7 +93,7 @@ impl Pool {
         threshold.map_or(last, |(value, size)| last.min(value + PROVED * size))
     }
 
-    /// How many models are kept.
+    /// Number of models that are kept.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
@@ -101,7 +102,7 @@ impl Pool {
         self.entries.len() >= self.capacity
     }
 
-    /// What is shown: the models, and whether others within the threshold had no room.
+    /// The models that are shown, and whether there was no room for others within the threshold.
     pub(crate) fn listed(&self) -> (&[Entry], bool) {
         let high = self.threshold().map(|(value, size)| value + LISTED * size);
         let is_in = |entry: &Entry| high.is_none_or(|high| entry.model.fit.objective <= high);
@@ -110,7 +111,7 @@ impl Pool {
         (&self.entries[..shown], high.is_some() && count > shown)
     }
 
-    /// What has to be proved of all that is not shown for the list to be complete.
+    /// The bound that all sets not shown must have for the list to be complete.
     pub(crate) fn promise(&self) -> f64 {
         let (shown, truncated) = self.listed();
         let last = shown.last().map(|entry| entry.model.fit.objective);
@@ -120,7 +121,7 @@ impl Pool {
         }
     }
 
-    /// Whether no set is left that is not shown.
+    /// Whether every set is shown.
     pub(crate) fn is_everything(&self) -> bool {
         self.takes_all && self.is_full() && self.listed().0.len() == self.entries.len()
     }
@@ -134,7 +135,7 @@ impl Pool {
         self.find(support).is_some()
     }
 
-    /// The search has come to a set by itself; false when it is not in the list.
+    /// Records the evidence of a set; returns false when the set is not in the list.
     pub(crate) fn record_bound(&mut self, support: &[usize], evidence: Certified) -> bool {
         let found = self.find(support).filter(|_| self.many);
         if let Some(at) = found {
@@ -144,7 +145,7 @@ impl Pool {
         found.is_some()
     }
 
-    /// Keeps a model that is good enough; true when it is the best.
+    /// Keeps a model that is good enough; returns true when it is the best.
     pub(crate) fn offer(&mut self, model: Incumbent) -> bool {
         if model.fit.objective.is_nan() || model.fit.objective == f64::INFINITY {
             return false;
@@ -182,13 +183,13 @@ impl Pool {
         better
     }
 
-    /// A bound of the sets in the list that the search has come to; `None` when there is none.
+    /// A bound of the sets in the list that have evidence; `None` when there are none.
     pub(crate) fn evidence(&self) -> Option<Certified> {
         let proved = self.entries.iter().filter_map(|entry| entry.evidence);
         proved.reduce(Certified::weaker)
     }
 
-    /// A bound of the sets that had their evidence and are not shown.
+    /// A bound of the sets that have evidence and are not shown.
     pub(crate) fn unshown(&self) -> Option<Certified> {
         let rest = &self.entries[self.listed().0.len()..];
         let rest = rest.iter().filter_map(|entry| entry.evidence);

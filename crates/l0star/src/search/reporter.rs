@@ -1,4 +1,4 @@
-//! [`Reporter`]: the events of a run, and who listens to them.
+//! [`Reporter`]: sends the events of a run to its observer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::event::{Event, News, Observer, Phase};
 use crate::problem::Problem;
 
-/// How long a run is silent when nothing happens, in seconds.
+/// Seconds without an event after which a tick is sent.
 pub(super) const TICK: f64 = 0.1;
 
-/// What an event says besides its news and what the reporter knows.
+/// The part of an event that is neither its news nor known to the reporter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Standing<'a> {
     pub seconds: f64,
-    /// A bound of the whole problem, from before there were nodes.
+    /// A bound of the whole problem, proved before there were nodes.
     pub whole: f64,
-    /// What is proved of the models of a list by themselves.
+    /// The bound proved for the models of a list individually.
     pub listed: f64,
     pub objective: f64,
     pub empty_objective: f64,
-    /// Bounds are told of the rows that it is about.
+    /// The problem, which converts bounds to those of the rows it is about.
     pub problem: &'a Problem,
 }
 
-/// What an observer was told last.
+/// The values last noted for the observer.
 #[derive(Debug, Clone, Copy, Default)]
 struct Told {
     open: usize,
@@ -36,14 +36,14 @@ pub(crate) struct Reporter<'p> {
     observer: Option<Observer<'p>>,
     phase: Option<Phase>,
     told: Told,
-    /// When silence has to be broken.
+    /// When the next tick is due, in seconds.
     next_tick: f64,
-    /// Selectable features that are undecided for the whole problem, as all threads see it.
+    /// Selectable features that are undecided for the whole problem; shared by all threads.
     features_left: Arc<AtomicUsize>,
 }
 
 impl<'p> Reporter<'p> {
-    /// Nobody listens yet.
+    /// A reporter without an observer.
     pub(super) fn new(features_left: Arc<AtomicUsize>) -> Self {
         Self {
             observer: None,
@@ -54,48 +54,48 @@ impl<'p> Reporter<'p> {
         }
     }
 
-    /// Sends events there from now on.
+    /// Sends all further events to this observer.
     pub(super) fn observe(&mut self, observer: Observer<'p>) {
         self.observer = Some(observer);
     }
 
-    /// Whether anybody listens.
+    /// Whether there is an observer.
     pub(super) fn is_observed(&self) -> bool {
         self.observer.is_some()
     }
 
-    /// Whether somebody listens who has not heard anything for a while.
+    /// Whether there is an observer and a tick is due.
     pub(super) fn is_silent(&self, seconds: f64) -> bool {
         self.is_observed() && seconds >= self.next_tick
     }
 
-    /// Notes that a phase begins; false when it is the one at hand.
+    /// Notes that a phase begins; returns false when it is the current one.
     pub(super) fn enter(&mut self, phase: Phase) -> bool {
         self.phase.replace(phase) != Some(phase)
     }
 
-    /// So many selectable features are undecided for the whole problem.
+    /// Sets the number of selectable features that are undecided for the whole problem.
     pub(crate) fn set_features_left(&self, count: usize) {
         self.features_left.store(count, Ordering::Relaxed);
     }
 
-    /// How many selectable features are undecided for the whole problem.
+    /// Number of selectable features that are undecided for the whole problem.
     pub(super) fn features_left(&self) -> usize {
         self.features_left.load(Ordering::Relaxed)
     }
 
-    /// What another thread needs for a reporter of its own.
+    /// The counter that the reporter of another thread shares.
     pub(super) fn shared(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.features_left)
     }
 
-    /// Goes on counting where an earlier run stopped.
+    /// Continues the count of an earlier run.
     pub(super) fn resume(&mut self, nodes: u64, features_left: usize) {
         self.told.nodes = nodes;
         self.set_features_left(features_left);
     }
 
-    /// Notes how far the search has come; true when its bound rose.
+    /// Notes the progress of the search; returns true when its bound rose.
     pub(super) fn note(&mut self, open: usize, nodes: u64, bound: f64) -> bool {
         (self.told.open, self.told.nodes) = (open, nodes);
         let rose = bound > self.told.bound;
@@ -117,7 +117,7 @@ impl<'p> Reporter<'p> {
             seconds: standing.seconds,
             nodes: self.told.nodes,
             open: self.told.open,
-            // The bound of a list's search is about what is not in the list.
+            // The bound of a list's search covers the models outside the list.
             lower_bound: standing.problem.of_rows(lower_bound.min(standing.listed)),
             objective: standing.objective,
             empty_objective: standing.empty_objective,

@@ -1,8 +1,9 @@
 //! The one loop of a run.
 //!
-//! A run is a sequence of stages: a first model, screening, the bands of a Gram matrix, proofs of rows, the search. Each of them
-//! is stepped here, and only between two steps are limits looked at, events sent and checkpoints handed out. A step is a feature
-//! that is added, a round, a band, a node. It is not saved in the middle: a kill costs the last interval and the step at hand.
+//! A run is a sequence of stages: a first model, screening, the bands of a Gram matrix, proofs of rows, the search.
+//! This loop steps each of them. Limits are checked, events sent and checkpoints handed out only between two steps. A
+//! step is a feature that is added, a round, a band or a node. A step is never saved in the middle: a kill costs the
+//! last interval and the current step.
 
 use super::checkpoint::State;
 use super::{Context, Progress};
@@ -10,17 +11,17 @@ use crate::settings::Status;
 
 /// A part of a run that is done in steps.
 ///
-/// What it has done so far is in the context after every step, or [`Stage::save`] adds it.
+/// After every step its progress is in the context, or [`Stage::save`] adds it.
 pub(crate) trait Stage<'p> {
     /// Makes a step.
     fn step(&mut self, context: &mut Context<'p>) -> Progress;
 
-    /// Where the run stands.
+    /// State of the run, for a checkpoint.
     fn save(&self, context: &Context<'p>) -> State {
         context.saved(State::default())
     }
 
-    /// Tells the observer, who is there, how far it has come.
+    /// Reports the progress to the observer, who is known to exist.
     fn tell(&mut self, context: &mut Context<'p>) {
         context.announce_tick();
     }

@@ -1,43 +1,43 @@
-//! [`Writer`]: the checkpoints of a run, and who takes them; [`Slot`]: the place of one search in them.
+//! [`Writer`]: the checkpoints of a run and their receiver; [`Slot`]: the place of one search in them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::checkpoint::{Archive, Part, State};
 
-/// A large checkpoint is due when the last of them took at most one part in so many of the time.
+/// A large checkpoint is due when writing the last one took at most one part in this many of the time.
 const SHARE: u32 = 20;
 
-/// Takes an archive, and leaves it as it is.
+/// Receives an archive, and leaves it unchanged.
 pub(crate) type ArchiveSink<'p> = Box<dyn FnMut(&mut Archive) + Send + 'p>;
 
-/// How often checkpoints are handed out.
+/// Interval at which checkpoints are handed out.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     every: Duration,
-    /// How long the last one took, if it was large.
+    /// How long writing the last checkpoint took, if it was large.
     took: Duration,
 }
 
 impl Interval {
-    /// An interval of nothing: whenever it can be.
+    /// Whether a checkpoint is due. With an interval of zero, one is due at every opportunity.
     fn is_over(&self, last: Instant) -> bool {
         let stretched = self.took.saturating_mul(SHARE - 1);
         self.every.is_zero() || last.elapsed() >= self.every.max(stretched)
     }
 }
 
-/// What a run leaves behind, for as many threads as there are.
+/// The checkpoints of a run, shared by all its threads.
 pub(crate) struct Writer<'p>(Mutex<Inner<'p>>);
 
 struct Inner<'p> {
     archive: Archive,
-    /// `None`: nobody wants checkpoints.
+    /// `None`: checkpoints are not wanted.
     sink: Option<ArchiveSink<'p>>,
     interval: Interval,
-    /// When one was handed out last.
+    /// When the last checkpoint was handed out.
     last: Instant,
-    /// Whether there is anything that was not handed out.
+    /// Whether anything has changed since then.
     is_new: bool,
 }
 
@@ -58,7 +58,7 @@ impl Inner<'_> {
 }
 
 impl<'p> Writer<'p> {
-    /// `sink`: how often checkpoints are handed out, and who takes them.
+    /// A writer. `sink`: the interval between checkpoints, and their receiver.
     pub(crate) fn new(archive: Archive, sink: Option<(Duration, ArchiveSink<'p>)>) -> Arc<Self> {
         let (every, sink) = sink.unzip();
         Arc::new(Self(Mutex::new(Inner {
@@ -77,19 +77,19 @@ impl<'p> Writer<'p> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at what there is, or changes it.
+    /// Reads or changes the archive.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Archive) -> T) -> T {
         let mut inner = self.inner();
         inner.is_new = true;
         work(&mut inner.archive)
     }
 
-    /// Whether anybody wants checkpoints.
+    /// Whether checkpoints are wanted.
     pub(crate) fn is_wanted(&self) -> bool {
         self.inner().sink.is_some()
     }
 
-    /// Hands out a checkpoint, if it is time for one.
+    /// Hands out a checkpoint if one is due.
     pub(crate) fn write_if_due(&self) {
         let mut inner = self.inner();
         if inner.interval.is_over(inner.last) {
@@ -102,7 +102,7 @@ impl<'p> Writer<'p> {
         self.inner().write();
     }
 
-    /// Hands out the last checkpoint, unless it was handed out already.
+    /// Hands out the last checkpoint, unless nothing has changed since the previous one.
     pub(crate) fn finish(&self) {
         let mut inner = self.inner();
         if inner.is_new {
@@ -111,20 +111,20 @@ impl<'p> Writer<'p> {
     }
 }
 
-/// Takes the states of a search.
+/// Receives the states of a search.
 pub(crate) trait Save {
-    /// Whether it is time for one.
+    /// Whether a checkpoint is due.
     fn is_due(&self) -> bool;
 
-    /// Whether work of so many seconds is worth keeping: doing it again would take a good part of the interval.
+    /// Whether work of this many seconds is worth keeping: repeating it would take a good part of the interval.
     fn is_long(&self, seconds: f64) -> bool;
 
-    /// Takes a state, and hands out a checkpoint if it is time for one. What ends before its time is handed out with what comes
-    /// next, or by [`Writer::finish`].
+    /// Takes a state, and hands out a checkpoint if one is due. The state of a search that is over is handed out with
+    /// the next checkpoint, or by [`Writer::finish`].
     fn save(&mut self, state: State);
 }
 
-/// How the state of a search is entered into the part that it belongs to.
+/// Enters the state of a search into its part of the archive.
 type Enter<'p> = Box<dyn FnMut(&mut Part, State) + 'p>;
 
 /// The place of one search in a [`Writer`].
@@ -132,13 +132,14 @@ pub(crate) struct Slot<'p> {
     writer: Arc<Writer<'p>>,
     part: usize,
     enter: Enter<'p>,
-    /// When its state was handed out last. Searches go side by side, and each has to come in at every interval.
+    /// When the state of this search was handed out last. Searches run side by side, and each is handed out at every
+    /// interval.
     last: Instant,
 }
 
 impl<'p> Slot<'p> {
-    /// The saver of a search; `None` where nobody wants checkpoints. What was done before is safe when an interval has passed,
-    /// whatever the search does.
+    /// The saver of a search; `None` where checkpoints are not wanted. Its interval starts at the last checkpoint of
+    /// the run, so that earlier results are saved in time whatever the search does.
     pub(crate) fn open(
         writer: &Arc<Writer<'p>>,
         part: usize,

@@ -1,4 +1,4 @@
-//! Which tree and which relaxation for which problem, for the default method.
+//! Chooses the tree and the relaxation of the default method for a problem.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::search::{Context, Expansion, Phase, Restrict, Search, Tree, models};
 use crate::settings::Status;
 use crate::tuning::frames::MAX_COLUMNS;
 
-/// What becomes of a search of the default method, whichever tree it has.
+/// Receiver of a prepared search of the default method, with any tree.
 pub(crate) trait Driver<'p> {
     type Outcome;
 
-    /// It is prepared.
+    /// Runs a prepared search.
     fn drive<T: Restrict>(self, search: Search<'p, T>) -> Self::Outcome;
 
-    /// It is prepared to go on with the nodes of an earlier run, in their order.
+    /// Resumes a prepared search with the nodes of an earlier run, in their order.
     fn go_on<T: Restrict>(self, context: Context<'p>, tree: T, nodes: Vec<T::Node>) -> Self::Outcome
     where
         Self: Sized,
@@ -36,12 +36,12 @@ pub(crate) trait Driver<'p> {
         self.drive(Search::resumed(context, tree, nodes))
     }
 
-    /// Whether nothing of what is open in `state` has to be looked at, with this to beat.
+    /// Whether no open node of `state` has to be expanded, given this value to beat.
     fn is_over(&self, state: &State, cut: f64) -> bool {
         state.open.iter().all(|node| node.bound >= cut)
     }
 
-    /// It ended before there were nodes, or all of the nodes of `state` were done with.
+    /// Concludes a run that ended before there were nodes, or whose nodes in `state` were all finished.
     fn ended(
         self,
         context: Context<'p>,
@@ -61,7 +61,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     let problem = context.problem;
     context.model_searches = Some(primal::for_problem);
     context.optima = shared.optima();
-    // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
+    // If there were no nodes yet, the run resumes only with the incumbent and the prepared data.
     let started = resumed.filter(|state| state.started);
     let cut = context.incumbents.cut();
     if let Some(state) = &started
@@ -75,7 +75,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         return enumerated(context, driver);
     }
     let alive = started.as_ref().map(State::alive);
-    // Sets to start from need not be good ones.
+    // Sets that were given as starts need not be good ones.
     let given = started.is_none() && context.incumbents.first().is_some();
     if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), shared) {
         if prepared.first.is_none() && started.is_none() {
@@ -97,14 +97,14 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         let boxed = boxed.on_threads(context.threads);
         return binary(context, boxed, started, driver);
     }
-    // For a decision the best model that is known is given, and heuristics know nothing of decisions.
+    // For a decision, the best known model is given, and heuristics do not follow decisions.
     if context.incumbents.first().is_none() || (given && context.incumbents.decision().is_none()) {
         heuristic::first_incumbent(&mut context);
     }
     models::first(&mut context);
     heuristic::fill_list(&mut context);
     if let Some(status) = context.limits.reached() {
-        // What comes next would only be prepared in vain.
+        // A limit is reached, so nothing more is prepared.
         let bound = context.lower_bound(Some(Certified::TRIVIAL));
         return driver.ended(context, started.unwrap_or_default(), Some(status), bound);
     }
@@ -126,8 +126,8 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         let relaxation = Structured::new(rows, &start);
         return binary(context, relaxation, started, driver);
     }
-    // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
-    // than a Newton system should have.
+    // A quadratic problem without a Gram form has many columns, and more of them are active at the root than a Newton
+    // system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
         if let Some(relaxation) = shared.working(&context).cloned() {
             return binary(context, relaxation, started, driver);
@@ -145,7 +145,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     binary(context, relaxation, started, driver)
 }
 
-/// The relaxation with boxes in matrix form, where the search for the best model should rather have it.
+/// The relaxation with boxes in matrix form, where the search for the best model is expected to be faster with it.
 fn boxed_rows(context: &Context) -> Option<BoxedRows> {
     let (problem, mechanisms) = (context.problem, context.mechanisms);
     let is_plain = context.incumbents.decision().is_none() && !context.incumbents.wants_list();
@@ -166,8 +166,8 @@ fn gram_tree(prepared: Prepared<'_>) -> BinaryTree<GramRelaxation<'_>> {
     BinaryTree::new(relaxation).begin_with(first)
 }
 
-/// Whether the root of the default method alone proves the incumbent within the allowed gap. Nothing is left behind unless it
-/// does, and nothing is counted: it is part of the caller's own call.
+/// Whether the root of the default method alone proves the incumbent within the allowed gap. Evidence is kept only if
+/// it does, and nothing is counted: this is part of the caller's own call.
 pub(super) fn closes_root(context: &mut Context) -> bool {
     let (mark, counters) = (context.evidence.mark(), context.counters);
     let problem = context.problem;
@@ -191,7 +191,7 @@ pub(super) fn closes_root(context: &mut Context) -> bool {
     closed
 }
 
-/// All models were enumerated: the search is over before it begins.
+/// Concludes a run whose models were all enumerated: no search is needed.
 fn enumerated<'p, D: Driver<'p>>(mut context: Context<'p>, driver: D) -> D::Outcome {
     let bound = context.lower_bound(None);
     context.prepared = Default::default();
@@ -209,7 +209,7 @@ fn binary<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
     begin(context, BinaryTree::new(relaxation), started, driver)
 }
 
-/// Hands a search to its driver: a new one, or one with the nodes of an earlier run.
+/// Hands a search to its driver: a new search, or one with the nodes of an earlier run.
 fn begin<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
     context: Context<'p>,
     tree: BinaryTree<R>,

@@ -1,12 +1,12 @@
-//! Problems with columns that say the same: searched without the copies.
+//! Solves problems with duplicate columns (twins) without the copies.
 //!
-//! Copies leave no curvature between them, so that nothing can be lifted, and they double every branch of a tree. Members of
-//! a class are interchangeable, so the search is about their leaders. What is left are models that use a class twice;
-//! another problem bounds all of them ([`Problem::doubling`]). It has one feature less, and its root is mostly enough. Where
-//! its optimum is below the best model found, the problem is searched as it is. A list of the leaders stands for one of all
-//! columns in the same way ([`lists`]); prices use the parts of this module.
+//! Copies leave no curvature between them, so that nothing can be lifted, and they double every branch of a tree.
+//! Members of a class are interchangeable, so the search uses only their leaders. The remaining models use a class
+//! twice, and another problem bounds all of them ([`Problem::doubling`]). It has one feature less, and its root is
+//! usually enough. Where its optimum is below the best model found, the whole problem is searched. A list of the
+//! leaders represents one of all columns in the same way ([`lists`]). Prices use the parts of this module.
 //!
-//! Checkpoints are those of the search of the leaders; the bound of the others is made anew by a resumed run.
+//! Checkpoints are those of the search of the leaders; a resumed run bounds the other models again.
 
 mod lists;
 
@@ -26,7 +26,7 @@ use crate::search::{Event, Observer};
 use crate::settings::{Mechanisms, Model, Settings, Solution, Status, Use, scale_of};
 use lists::Expanded;
 
-/// What the searches so far have used up.
+/// Nodes, calls and time that the searches have used so far.
 struct Spent {
     begun: Instant,
     nodes: u64,
@@ -35,7 +35,7 @@ struct Spent {
 }
 
 impl Spent {
-    /// The settings with what is left of their time.
+    /// The settings with the remaining time.
     fn left(&self, settings: &Settings) -> Settings {
         let elapsed = self.begun.elapsed();
         Settings {
@@ -46,7 +46,8 @@ impl Spent {
         }
     }
 
-    /// The settings with what is left of their time and without a limit of nodes, which is one of the search that checkpoints can resume.
+    /// The settings with the remaining time and without a node limit, which applies to the search that checkpoints can
+    /// resume.
     fn left_aside(&self, settings: &Settings) -> Settings {
         Settings {
             node_limit: None,
@@ -70,7 +71,7 @@ impl Spent {
     }
 }
 
-/// Solves a problem by its leaders.
+/// Solves a problem by means of its leaders.
 pub(super) fn solve<'p>(
     mut run: Run<'p>,
     leading: &Problem,
@@ -85,7 +86,7 @@ pub(super) fn solve<'p>(
         calls: 0,
         seconds: 0.0,
     };
-    // Checkpoints belong to the problem as it was asked.
+    // Checkpoints belong to the whole problem.
     if run.stamp.is_none() && (run.sink.is_some() || run.resume.is_some()) {
         run.stamp = Some(Stamp::new(whole, &settings)?);
     }
@@ -103,7 +104,7 @@ pub(super) fn solve<'p>(
     let bound = doubled.as_ref().map_or(f64::INFINITY, proved);
     let cluster = run.cluster.clone();
     let observer = run.observer.take().map(|own| Rc::new(RefCell::new(own)));
-    // A model of a smaller size that uses followers is not one of this problem.
+    // A model of a smaller size that uses followers does not exist among the leaders.
     let is_leading = |j: &usize| whole.leader(*j) == *j;
     let known = known.filter(|model| model.support.iter().all(is_leading));
     let found = Run {
@@ -160,13 +161,13 @@ pub(super) fn solve<'p>(
             ..found.clone()
         };
         let all = conclude(&spent, leaders, bound);
-        // A list of very many substitutes leaves some of them out.
+        // A list with very many substitutes omits some of them.
         let is_enough = !all.status.falls_short() || found.status.falls_short();
         if list.is_none() || limit.is_some() || is_enough {
             return Ok(all);
         }
     }
-    // A second member may be worth more than another feature: the whole problem tells.
+    // A second member may be worth more than another feature: the whole problem decides.
     let sets = [Some(&found), doubled.as_ref()];
     let sets = sets
         .into_iter()
@@ -181,8 +182,8 @@ pub(super) fn solve<'p>(
     Ok(spent.total(found))
 }
 
-/// The settings of a search whose root alone is wanted, for its bound: soon, since nothing else has begun yet. Boxes of wide data
-/// would take seconds.
+/// The settings of a search that only needs the bound of its root. They keep it short, since nothing else has begun
+/// yet: boxes of wide data would take seconds.
 pub(crate) fn root(settings: &Settings) -> Settings {
     Settings {
         node_limit: Some(1),
@@ -195,14 +196,15 @@ pub(crate) fn root(settings: &Settings) -> Settings {
     }
 }
 
-/// The bound that all models that use a class twice need, where `highest` is to be proved. `narrow`: see [`narrowed`].
+/// The bound that all models that use a class twice need for `highest` to be proved. `narrow`: see [`narrowed`].
 pub(crate) fn sufficient(narrow: &Settings, highest: f64, empty_objective: f64) -> f64 {
     let scale = scale_of(highest, empty_objective);
     let allowed = narrow.gap.max(narrow.relative_gap * scale);
     highest - allowed.max(WORKING * scale)
 }
 
-/// With gaps that leave room for what a bound of the leaders loses as one of the whole problem.
+/// The settings with smaller gaps: a bound of the leaders loses the difference when it becomes one of the whole
+/// problem.
 pub(crate) fn narrowed(whole: &Problem, settings: &Settings) -> Settings {
     let share = 2.0 * whole.twin_loss();
     let left = |gap: f64, lost: f64| (gap - lost).max(0.0);
@@ -224,7 +226,7 @@ pub(crate) fn exact(settings: &Settings) -> Settings {
     }
 }
 
-/// Searches until the bound, or the best model, says enough.
+/// Searches until the bound reaches `enough`, or a model falls below it.
 fn until(
     problem: &Problem,
     settings: &Settings,
@@ -236,7 +238,7 @@ fn until(
     run.solve_whole(shared, None)
 }
 
-/// Settings and an observer that interrupt a search as soon as its bound, or its best model, says enough.
+/// Settings and an observer that interrupt a search as soon as its bound reaches `enough`, or a model falls below it.
 pub(crate) fn ending<'o>(settings: &Settings, enough: f64) -> (Settings, Observer<'o>) {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Settings {
@@ -255,7 +257,8 @@ pub(crate) fn ending<'o>(settings: &Settings, enough: f64) -> (Settings, Observe
     (own, Box::new(watch))
 }
 
-/// The limit that ended a search for this bound before it had an answer; the observer of [`ending`] is none.
+/// The limit that ended a search before it had an answer for `enough`; an interrupt by the observer of [`ending`] is
+/// not one.
 pub(crate) fn stopped(settings: &Settings, more: &Solution, enough: f64) -> Option<Status> {
     let is_interrupted = settings.interrupt.as_ref();
     let is_interrupted = is_interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
@@ -266,8 +269,7 @@ pub(crate) fn stopped(settings: &Settings, more: &Solution, enough: f64) -> Opti
     }
 }
 
-/// An observer that is told of bounds of the whole problem: those of a search are at most `bound`, and lose a share of the
-/// objective.
+/// An observer that receives bounds of the whole problem. They are at most `bound`, and lose a share of the objective.
 fn below<'o>(observer: &Rc<RefCell<Observer<'o>>>, bound: f64, share: f64) -> Observer<'o> {
     let observer = Rc::clone(observer);
     Box::new(move |event: &Event| {
@@ -280,23 +282,25 @@ fn below<'o>(observer: &Rc<RefCell<Observer<'o>>>, bound: f64, share: f64) -> Ob
     })
 }
 
-/// A bound of the leaders as one of the whole problem, which may lose a share of the objective of a known model.
+/// Converts a bound of the leaders to one of the whole problem, which may lose a share of the objective of a known
+/// model.
 fn lowered(bound: f64, share: f64, objective: f64) -> f64 {
     if share == 0.0 || bound == f64::INFINITY {
         return bound;
     }
-    // Subtracted outwards.
+    // The subtraction rounds down.
     (bound - share * objective * (1.0 + 1e-12))
         .next_down()
         .max(0.0)
 }
 
-/// What a search has proved.
+/// The lower bound that a search has proved.
 pub(crate) fn proved(found: &Solution) -> f64 {
     found.lower_bound.unwrap_or(0.0)
 }
 
-/// The solution of the leaders as one of the whole problem; `bound`: of the models that use a class twice.
+/// Converts the solution of the leaders to one of the whole problem; `bound`: that of the models that use a class
+/// twice.
 pub(crate) fn concluded(
     whole: &Problem,
     settings: &Settings,
@@ -329,7 +333,7 @@ mod tests {
     use super::*;
     use crate::search::{News, Phase};
 
-    /// What is announced on the way is as true of the whole problem as what is reported at the end.
+    /// Announced bounds hold for the whole problem, like the final one.
     #[test]
     fn bounds_on_the_way_pay_for_the_copies() {
         let heard = Cell::new(f64::NAN);

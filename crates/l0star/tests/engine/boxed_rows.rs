@@ -10,7 +10,7 @@ use l0star::{
     solve,
 };
 
-/// Boxes wherever they apply, small sizes too.
+/// Boxes wherever they apply, even for small sizes.
 fn with_boxes(boxes: Use) -> Settings {
     Settings {
         mechanisms: Mechanisms {
@@ -111,7 +111,7 @@ fn wide(name: &str) -> Problem {
         .unwrap()
 }
 
-/// By default, where the ridge is small beside the curvature.
+/// Boxes are used by default where the ridge is small compared with the curvature.
 #[test]
 fn boxes_solve_what_bounds_without_them_do_not() {
     let problem = wide("huber");
@@ -126,8 +126,8 @@ fn boxes_solve_what_bounds_without_them_do_not() {
     assert_eq!(stopped.status, Status::NodeLimit);
 }
 
-/// None is without the best model; under Huber's loss some are narrower than what the ridge proves. (40 labels can be separated, and then
-/// nothing but the ridge holds coefficients.)
+/// Every box contains the best model; under Huber's loss some are narrower than what the ridge proves. (40 labels can
+/// be separated, and then only the ridge limits the coefficients.)
 #[test]
 fn boxes_of_the_whole_problem_hold_the_best_model() {
     for name in ["huber", "logistic"] {

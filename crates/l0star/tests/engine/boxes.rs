@@ -8,7 +8,7 @@ use l0star::{
     Checkpoint, Design, Mechanisms, Problem, Run, Settings, Solution, Status, Use, solve,
 };
 
-/// Boxes wherever they apply, small sizes too.
+/// Boxes wherever they apply, even for small sizes.
 fn with_boxes() -> Settings {
     Settings {
         mechanisms: Mechanisms {
@@ -65,11 +65,11 @@ impl Case {
     }
 
     fn least(&self, mask: u32) -> f64 {
-        // P at the solution itself, so that errors of the elimination count twice as little.
+        // P at the solution itself, so that errors of the elimination count only to second order.
         self.value(&self.minimiser(mask))
     }
 
-    /// Columns and coefficients.
+    /// The columns of a set and their coefficients at the minimum.
     fn minimiser(&self, mask: u32) -> Vec<(usize, f64)> {
         let n = self.b.len() as f64;
         let places: Vec<usize> = (0..self.columns.len())
@@ -149,7 +149,7 @@ fn two_threads_equal_brute_force() {
     }
 }
 
-/// The same columns with a price for each feature, with and without k.
+/// The search equals brute force with a price for each feature, too, with and without k.
 #[test]
 fn the_search_with_boxes_and_prices_equals_brute_force() {
     for seed in 0..300 {
@@ -180,7 +180,7 @@ fn the_search_with_boxes_and_prices_equals_brute_force() {
     }
 }
 
-/// Bounds for every column: of all kinds, from those that leave nothing to those that matter to no model.
+/// Bounds for every column: of all kinds, from those that allow only 0 to those that affect no model.
 struct Limited {
     case: Case,
     bounds: Vec<(f64, f64)>,
@@ -194,7 +194,7 @@ impl Limited {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let usual = [0.3, 1.2, 3.0, 1e3][random.below(4)];
         let bounds = case.columns.iter().map(|a| {
-            // In units of the response over the column.
+            // The unit of the response divided by that of the column.
             let unit = (dot(&case.b, &case.b) / dot(a, a).max(1e-300))
                 .sqrt()
                 .min(1e30);
@@ -289,7 +289,7 @@ impl Limited {
     }
 }
 
-/// Given bounds are where boxes begin.
+/// Boxes start from the given bounds.
 #[test]
 fn the_search_with_given_bounds_equals_brute_force() {
     for seed in 0..100 {
@@ -315,7 +315,7 @@ fn the_search_with_given_bounds_equals_brute_force() {
     }
 }
 
-/// With bounds by which no model is changed, few nodes show what takes many without them as boxes.
+/// Bounds that change no model, used as boxes, prove in few nodes what takes many without them.
 #[test]
 fn given_bounds_are_tightened_where_ridges_are_small() {
     let plain = solve(&wide(), &Settings::default()).unwrap();
@@ -344,7 +344,7 @@ fn wide() -> Problem {
     wide_within(None)
 }
 
-/// The same, with no coefficient larger than this.
+/// The problem of [`wide`], with no coefficient larger than this.
 fn wide_within(most: Option<f64>) -> Problem {
     let mut random = Random::new(1);
     let (n, d) = (40, 80);
@@ -366,7 +366,7 @@ fn wide_within(most: Option<f64>) -> Problem {
     builder.k(4).ridge(1e-4).build().unwrap()
 }
 
-/// By default, where the ridge is small beside the curvature.
+/// Boxes are used by default where the ridge is small compared with the curvature.
 #[test]
 fn boxes_solve_what_bounds_without_them_do_not() {
     let problem = wide();
@@ -389,7 +389,7 @@ fn boxes_solve_what_bounds_without_them_do_not() {
     assert_eq!(stopped.status, Status::NodeLimit);
 }
 
-/// A price in the place of k, with the same boxes.
+/// A price instead of k, with the same boxes.
 #[test]
 fn boxes_solve_what_has_a_price_in_the_place_of_k() {
     let plain = solve(&wide(), &Settings::default()).unwrap();
@@ -408,7 +408,7 @@ fn boxes_solve_what_has_a_price_in_the_place_of_k() {
     assert!((found.objective - expected).abs() <= 1e-9 * expected);
 }
 
-/// What proved the boxes is left out where it would take half of the memory, and counted where it does not.
+/// The data that prove the boxes are omitted where they would take half of the memory, and counted where they do not.
 #[test]
 fn a_memory_limit_leaves_the_answer() {
     for limit in [60_000, 1_000_000] {

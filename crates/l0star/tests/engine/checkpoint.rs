@@ -1,5 +1,4 @@
-//! A search that was stopped and taken up again ends where the uninterrupted one does; nothing but its own checkpoint is
-//! accepted.
+//! A search that was stopped and resumed ends like the uninterrupted one; only its own checkpoint is accepted.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use l0star::{
     Checkpoint, Design, Mechanisms, Method, Problem, Run, Settings, Solution, Status, loss, solve,
 };
 
-/// One run of at most so many nodes: its result, and the bytes that it leaves behind.
+/// Runs at most this many nodes; returns the result and the bytes of the last checkpoint.
 fn run(problem: &Problem, settings: &Settings, saved: Option<&[u8]>) -> (Solution, Vec<u8>) {
     let mut left = Vec::new();
     let sink = Box::new(|checkpoint: &Checkpoint| left = checkpoint.encode());
@@ -23,7 +22,7 @@ fn run(problem: &Problem, settings: &Settings, saved: Option<&[u8]>) -> (Solutio
     (found, left)
 }
 
-/// Runs of so many nodes each, until it is over; and how many there were.
+/// Runs with this many nodes each until the search is over; returns the result and the number of runs.
 fn in_pieces(problem: &Problem, settings: &Settings) -> (Solution, usize) {
     let (mut found, mut saved) = run(problem, settings, None);
     let mut runs = 1;
@@ -50,13 +49,13 @@ fn stopped_again_and_again_it_finds_the_same_optimum() {
             assert_eq!(found.support, truth.support, "{name}");
             assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);
             assert!(found.lower_bound.unwrap() <= truth.objective);
-            // A rounded warm start, a frame built anew: about the same nodes.
+            // A warm start is rounded and a frame is built again, so the number of nodes is only about the same.
             assert!(found.nodes <= truth.nodes * 3 / 2 + 20, "{name}");
         }
     }
 }
 
-/// Brute force's optimum, and a bound that is not above it.
+/// Asserts that the optimum is that of brute force, and that the bound is not above it.
 fn assert_optimal(case: &Case, found: &Solution, truth: &Solution) {
     let slack = common::rounding(&case.problem, truth.objective);
     let error = found.objective - truth.objective;
@@ -98,7 +97,7 @@ fn random_problems_killed_anywhere_equal_brute_force() {
     assert!(kills > 1000, "{kills}");
 }
 
-/// More columns than a Gram matrix may have, few of which matter.
+/// A problem with more columns than a Gram matrix may have, few of which matter.
 fn wide(loss: &str) -> Problem {
     let (rows, columns) = (40, 3100);
     let mut random = Random::new(3);
@@ -124,7 +123,7 @@ fn wide_data_go_on_from_the_middle_of_their_screening() {
 }
 
 fn goes_on_from_its_screening(problem: &Problem, least: usize) {
-    // Enumerated, a small budget needs no screening.
+    // With enumeration, a small budget would need no screening.
     let settings = Settings {
         mechanisms: Mechanisms {
             enumeration: false,
@@ -137,7 +136,7 @@ fn goes_on_from_its_screening(problem: &Problem, least: usize) {
     let mut saved = Vec::new();
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
     let first = Run::new(problem, &settings).save(Duration::ZERO, sink);
-    // To be saved changes nothing.
+    // Saving must not change the result.
     assert_eq!(first.solve().unwrap().solver_calls, truth.solver_calls);
     let count = saved.len();
     assert!(count > least, "{count} checkpoints");
@@ -147,7 +146,7 @@ fn goes_on_from_its_screening(problem: &Problem, least: usize) {
     };
     let mut bound = 0.0;
     for bytes in saved.iter().step_by(count / 8 + 1) {
-        // Stopped again at once, nothing is lost: the model, its bound, the features that are left.
+        // Stopped again at once, nothing is lost: neither the model nor its bound nor the remaining features.
         let (again, left) = run(problem, &stopped, Some(bytes));
         assert!(again.objective.is_finite());
         assert!(again.lower_bound.unwrap() >= bound);
@@ -265,7 +264,8 @@ fn every_damaged_checkpoint_is_refused() {
     }
 }
 
-/// Bytes with a changed payload and the checksum to go with it: no accident, but it must not end in a panic.
+/// Bytes with a changed payload and a matching checksum: this does not happen by accident, but it must not cause a
+/// panic.
 #[test]
 fn a_forged_checkpoint_does_no_harm() {
     for name in ["quadratic", "huber", "logistic"] {

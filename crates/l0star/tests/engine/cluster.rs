@@ -1,4 +1,4 @@
-//! One search on a cluster: tasks in any order, some of them lost, and the same answer.
+//! One search on a cluster: tasks are answered in any order and some are lost, but the answer is the same.
 
 use crate::copies;
 use std::cell::RefCell;
@@ -15,10 +15,10 @@ use l0star::{
     solve,
 };
 
-/// What a [`Fake`] was asked.
+/// What a [`Fake`] has received.
 #[derive(Debug, Default, Clone)]
 struct Seen {
-    /// Every task, as often as it was submitted.
+    /// Every task, once for each time it was submitted.
     tasks: Vec<Vec<u8>>,
     answers: Vec<Vec<u8>>,
     lost: usize,
@@ -28,26 +28,26 @@ struct Seen {
     reason: Option<String>,
 }
 
-/// What goes wrong in a [`Fake`].
+/// The faults of a [`Fake`].
 #[derive(Debug, Clone, Copy, Default)]
 struct Trouble {
-    /// The share of tasks that are lost, and of answers that come twice.
+    /// The share of tasks that are lost; `twice` is the share of answers that come twice.
     lost: f64,
     twice: f64,
-    /// How often it has no workers when it is asked for them, and after how many tasks it has none for good.
+    /// How often it has no workers when asked; `gone_after` is the number of tasks after which it has none for good.
     absent: f64,
     gone_after: Option<usize>,
-    /// The first task is lost whenever it is explored, until there is no other.
+    /// Whether the first task is lost whenever it is explored, until there is no other.
     deadly: bool,
-    /// Nothing more is submitted after this many tasks.
+    /// The number of tasks after which it accepts no more.
     breaks_after: Option<usize>,
-    /// Answers have another bit.
+    /// Whether a bit of each answer is changed.
     damaged: bool,
-    /// Answers are those to the first task.
+    /// Whether every answer is that to the first task.
     stale: bool,
 }
 
-/// A cluster in this process: any of the tasks at hand comes next, and some are lost.
+/// A cluster in this process: it explores the waiting tasks in any order, and loses some.
 struct Fake {
     explorers: Vec<Explorer>,
     waiting: Vec<(u64, Vec<u8>)>,
@@ -166,7 +166,7 @@ impl Cluster for Fake {
     }
 }
 
-/// The search on a fake cluster, and what that has seen.
+/// Runs a search on a fake cluster; returns the result and what the cluster has received.
 fn run_on(problem: &Problem, settings: &Settings, cluster: Fake) -> (Solution, Seen) {
     let seen = cluster.seen();
     let run = Run::new(problem, settings).on_cluster(cluster);
@@ -250,7 +250,7 @@ fn a_driver_that_dies_is_resumed_from_any_checkpoint() {
         for (at, bytes) in saved.iter().enumerate().step_by(3) {
             let what = format!("{name}, checkpoint {at}");
             let resume = || Checkpoint::decode(bytes).unwrap();
-            // What is proved by then holds …
+            // The bound proved so far holds …
             let at_once = Settings {
                 node_limit: Some(0),
                 ..settings.clone()
@@ -332,7 +332,7 @@ fn a_task_that_ends_every_process_is_given_up() {
     assert!(seen.reason.unwrap().contains("11 times"));
 }
 
-/// Whatever becomes of its workers, a task is submitted again as long as others are answered.
+/// A task is submitted again, however often it is lost, as long as others are answered.
 #[test]
 fn a_task_may_be_lost_however_often_while_others_are_answered() {
     let settings = Settings::default();

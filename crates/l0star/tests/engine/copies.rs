@@ -1,11 +1,11 @@
-//! Data with copies of columns, and every set of them by enumeration.
+//! Data with copies of columns, and their optima by enumeration of all sets.
 #![allow(dead_code)]
 
 use l0star::{Design, Problem, loss};
 
 use crate::common::Random;
 
-/// Columns, a response and what is asked.
+/// Columns, a response and options.
 #[derive(Debug, Clone)]
 pub struct Data {
     pub columns: Vec<Vec<f64>>,
@@ -35,8 +35,8 @@ impl Data {
         all.fold(f64::INFINITY, f64::min)
     }
 
-    /// Every set of at most k columns with the least objective of the quadratic loss, by enumeration and elimination;
-    /// nothing of it is the engine's.
+    /// Every set of at most k columns with the least objective of the quadratic loss, by enumeration and elimination,
+    /// without the engine.
     pub fn sets(&self, k: usize) -> Vec<(f64, Vec<usize>)> {
         let n = self.response.len() as f64;
         let mean = |v: &[f64]| v.iter().sum::<f64>() / n;
@@ -97,7 +97,7 @@ impl Data {
     }
 }
 
-/// Few columns, and copies of some of them: multiplied, negated, moved where there is an intercept.
+/// Draws few columns, and copies of some of them: multiplied, negated, or shifted where there is an intercept.
 pub fn draw(seed: u64) -> (Data, usize) {
     let mut random = Random::new(seed);
     let (n, d) = (4 + random.below(16), 2 + random.below(4));
@@ -115,7 +115,7 @@ pub fn draw(seed: u64) -> (Data, usize) {
         .collect();
     let response = signal.iter().map(|s| s + 0.4 * random.normal()).collect();
     let (intercept, standardize) = (random.chance(0.6), random.chance(0.7));
-    // Raw columns of such different sizes would leave nothing to prove in double precision.
+    // Raw columns of such different sizes would leave too few digits for a proof in double precision.
     let unit = if standardize { 1e6 } else { 3.0 };
     for _ in 0..1 + random.below(3) {
         let from = random.below(columns.len());
@@ -144,7 +144,7 @@ pub fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 2e-9 * a.abs().max(b.abs())
 }
 
-/// A problem that takes a tree, and the same with copies of three of its columns.
+/// A problem that takes a tree, and one with copies of three of its columns.
 pub fn hard(loss: &str) -> (Data, Data) {
     let mut random = Random::new(7);
     let (n, d) = (60, 24);

@@ -1,4 +1,4 @@
-//! Cox's proportional hazards against their definition, brute force and what cannot be.
+//! Cox's proportional hazards against their definition and brute force, and data that are refused.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use l0star::{
 };
 use proptest::prelude::*;
 
-/// What is found, with what the definition says; the optimum.
+/// Compares a solution with the definition; returns the optimum.
 fn check(data: &Data, settings: &Settings) -> Result<f64, String> {
     let problem = data.builder().build().map_err(|error| error.to_string())?;
     let found = solve(&problem, settings).map_err(|error| error.to_string())?;
@@ -54,7 +54,7 @@ proptest! {
         }
     }
 
-    /// Lists, paths, prices and resumed runs are those of brute force.
+    /// Lists, paths, prices and resumed runs equal brute force.
     #[test]
     fn every_question_has_the_answer_of_brute_force(seed in any::<u64>()) {
         let case = random_case(seed, "cox");
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Rows in two columns: the first one tells who is early.
+/// Three columns, the first of which falls as the event time rises.
 fn small(n: usize, seed: u64) -> Data {
     let random = &mut Random::new(seed);
     let mut data = Data::draw(1);
@@ -173,7 +173,7 @@ fn degenerate_problems_are_solved() {
     check(&wide, &Settings::default()).unwrap();
 }
 
-/// Rows of weight 2 are two rows each; Efron's ties would not see it that way.
+/// A row of weight 2 equals two rows; with Efron's ties it would not.
 #[test]
 fn weights_are_copies() {
     let mut weighted = small(10, 3);
@@ -224,7 +224,7 @@ fn an_inexact_method_finds_a_model_and_the_papers_is_refused() {
     }
 }
 
-/// Without the ridge the gradient of the definition is 0, and errors come from its Hessian.
+/// Without the ridge, the gradient of the definition is 0, and standard errors come from its Hessian.
 #[test]
 fn a_refit_and_its_errors_are_those_of_the_likelihood() {
     let mut data = small(40, 4);
@@ -303,7 +303,7 @@ fn what_cannot_be_is_refused_by_row() {
     let builder = Problem::builder(design, times).loss(Arc::new(cox()));
     let error = builder.clone().intercept(true).build().unwrap_err();
     assert_eq!(error, Error::Intercept { loss: "cox" });
-    // An event whose row has no weight is none.
+    // An event whose row has no weight does not count.
     let weightless = builder.clone().weights(vec![0.0, 0.0, 1.0]).build();
     assert_eq!(weightless.unwrap_err(), Error::NoEvents);
     let free = builder.always_in(0, 0.0).build().unwrap_err();

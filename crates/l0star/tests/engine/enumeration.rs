@@ -1,10 +1,10 @@
-//! Small budgets by enumeration: in nodes of the Gram tree, and under other losses. The answers are those of brute force
-//! written here.
+//! Small budgets solved by enumeration: in nodes of the Gram tree, and under other losses. The answers equal those of
+//! a brute force written here.
 
 use crate::common::{self, Random};
 use l0star::{Design, Problem, Settings, Solution, Status, Use, loss, solve};
 
-/// Columns, a response and what is asked.
+/// Columns, a response and options.
 struct Data {
     columns: Vec<Vec<f64>>,
     response: Vec<f64>,
@@ -15,7 +15,7 @@ struct Data {
 
 const DELTA: f64 = 0.5;
 
-/// More features than rows, some of them nearly the same, some far from 0, in different units.
+/// Draws more features than rows, some of them nearly equal, some far from 0, in different units.
 fn draw(seed: u64, loss: &'static str, d: usize) -> Data {
     let mut random = Random::new(seed);
     let n = 6 + random.below(5);
@@ -185,15 +185,15 @@ fn without() -> Settings {
     settings
 }
 
-/// Without proved boxes, which leave too few nodes to be worth enumerating.
+/// The settings without proved boxes, which would leave too few nodes to be worth enumerating.
 fn without_boxes(mut settings: Settings) -> Settings {
     settings.mechanisms.boxes = Use::Never;
     settings
 }
 
-/// The answer is the one that brute force finds, and its bound is no higher.
+/// Asserts that the answer is that of brute force, and that its bound is no higher.
 fn check(found: &Solution, optimum: f64, words: &str) {
-    // Where a fit is perfect, brute force is left with the rounding of its terms.
+    // For a perfect fit, only the rounding of its terms is left of brute force's value.
     let close = if optimum.abs() < 1e-11 {
         1e-12
     } else {

@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-/// What random cases found once and must not find again.
+/// Regression tests: cases that random search found once.
 #[test]
 fn cases_that_failed_once_pass() {
     let unpruned = Settings {
@@ -189,8 +189,8 @@ fn cases_that_failed_once_pass() {
     }
 }
 
-/// No exact method claims a bound above the best model that any of them found, or `optimal` for a worse one; both up to a
-/// relative error.
+/// Asserts that no exact method claims a bound above the best model that any of them found, or `optimal` for a worse
+/// one; both up to a relative error.
 fn check_claims(problem: &Problem, bound_error: f64, objective_error: f64) {
     let sga = Settings {
         relaxation: RelaxationKind::Sga,
@@ -275,8 +275,8 @@ fn a_response_far_from_zero_costs_no_digits() {
     );
 }
 
-/// With δ beyond every residual the two losses are one: a fit so good that the rounding of the Gram form is above the gap that is
-/// asked for takes no more nodes with one than with the other.
+/// With δ beyond every residual, the two losses are the same. For a fit so good that the rounding of the Gram form
+/// exceeds the requested gap, one takes no more nodes than the other.
 #[test]
 fn a_good_fit_of_the_huber_loss_closes_like_that_of_the_quadratic() {
     for (noise, ridge) in [(1e-2, 1e-4), (1e-3, 1e-6), (1e-4, 1e-7)] {

@@ -1,10 +1,10 @@
-//! Columns whose mean is far larger than their spread: with an intercept they are as good as any, up to 1e12.
+//! Columns whose mean is far larger than their spread: with an intercept they are solved like any others, up to 1e12.
 
 use crate::common::{Form, Random};
 use l0star::{Design, Method, Problem, Settings, Solution, Status, loss, prices, solve};
 use l0star_oracle::{Column, Dyadic, Exact, Loss, Row};
 
-/// Columns of spread 1 whose means are `ratio` times that, but for the last one, and a response of the first two.
+/// Columns of spread 1 whose means are about `ratio`, except for the last one, and a response of the first two.
 fn drawn(seed: u64, n: usize, ratio: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut random = Random::new(seed);
     let mut columns: Vec<Vec<f64>> = (0..4)
@@ -95,7 +95,7 @@ fn the_optimum_is_that_of_exact_arithmetic() {
                     assert!(bound.at_most(&optimum), "{words}");
                     let error = found.objective - optimum.value();
                     assert!(error.abs() <= 1e-9 * found.objective, "{words}: {error:e}");
-                    // What comes out is a model of the data.
+                    // The result is a model of the data.
                     let mut x: Vec<(usize, f64)> =
                         found.coefficients.iter().copied().enumerate().collect();
                     x.push((4, found.intercept));
@@ -111,7 +111,7 @@ fn the_optimum_is_that_of_exact_arithmetic() {
     }
 }
 
-/// A set listed has its own exact optimum, and prices have the exact cost between their bounds.
+/// Each price encloses the exact cost between its bounds.
 #[test]
 fn prices_enclose_the_exact_costs() {
     for seed in 0..12 {
@@ -143,7 +143,7 @@ fn prices_enclose_the_exact_costs() {
     }
 }
 
-/// Other losses: moving a column by an exact number changes the intercept and nothing else.
+/// Under any loss, shifting a column by an exact number changes only the intercept.
 #[test]
 fn a_column_far_from_zero_is_like_one_that_is_not() {
     for name in ["quadratic", "huber", "logistic", "squared-hinge"] {

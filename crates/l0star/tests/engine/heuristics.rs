@@ -1,4 +1,4 @@
-//! The inexact methods: what they return is a model of the right size, honestly labelled.
+//! The inexact methods: they return a model of the right size, and claim no proof.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use l0star::{Design, Mechanisms, Method, Problem, Settings, Solution, Status, lo
 
 const METHODS: [Method; 4] = [Method::Omp, Method::Iht, Method::Htp, Method::Diht];
 
-/// Every loss, problems of every kind.
+/// Checks problems of every kind under every loss.
 fn each_case(mut check: impl FnMut(&Case)) {
     for name in loss::NAMES {
         for seed in 0..80 {
@@ -22,8 +22,8 @@ fn solved(problem: &Problem, method: Method) -> Solution {
     solve(problem, &Settings::new(method)).unwrap()
 }
 
-/// Equal but for rounding: incumbents are evaluated in doubled precision, a fit in plain floats.
-/// Where a model fits exactly, its objective is the square of a rounding error.
+/// Whether two objectives are equal up to rounding: incumbents are evaluated in doubled precision, a fit in plain
+/// floats. Where a model fits exactly, its objective is the square of a rounding error.
 fn close(problem: &Problem, a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * b + 1e-26 * problem.objective(&[]) + 1e-28
 }
@@ -231,7 +231,7 @@ fn matching_pursuit_starts_with_the_largest_gradient() {
                     x.push((j, step));
                     problem.objective(&x)
                 };
-                // Of the coefficients that the method has: those of standardised columns.
+                // The slope is that of the method's coefficients, those of standardised columns.
                 ((at(h) - at(-h)) / (2.0 * h)).abs() / sd(j)
             };
             let largest = problem
@@ -282,7 +282,7 @@ fn with_k_zero_every_method_returns_the_null_model() {
     }
 }
 
-/// Columns of ±1, orthogonal (Sylvester–Hadamard), in which the quadratic problem falls apart; its coefficients are a
+/// Columns of ±1, orthogonal (Sylvester–Hadamard), in which the quadratic problem separates; its coefficients are a
 /// geometric sequence. Returns the support of the k largest too.
 fn orthogonal(seed: u64, name: &str, ratio: f64, ridge: f64) -> (Problem, Vec<usize>) {
     let mut random = Random::new(seed);
@@ -291,7 +291,7 @@ fn orthogonal(seed: u64, name: &str, ratio: f64, ridge: f64) -> (Problem, Vec<us
         let odd = (i & j).count_ones() % 2 == 1;
         if odd { -1.0 } else { 1.0 }
     };
-    // In random places and with random signs.
+    // The sequence is put in random places, with random signs.
     let mut rank: Vec<usize> = (0..d).collect();
     for i in (1..d).rev() {
         rank.swap(i, random.below(i + 1));
@@ -350,7 +350,7 @@ fn on_an_orthogonal_design_without_a_dual_gap_the_dual_method_does_too() {
     finds_the_optimum(&METHODS, 0.6, 10.0);
 }
 
-/// The model that a search begins with, on correlated columns where matching pursuit alone goes wrong.
+/// The first model of a search, on correlated columns where matching pursuit alone goes wrong.
 #[test]
 fn swaps_improve_the_first_model_of_every_smooth_loss() {
     let first = |problem: &Problem, swaps: bool| {
@@ -370,7 +370,7 @@ fn swaps_improve_the_first_model_of_every_smooth_loss() {
         for seed in 0..20 {
             let mut random = Random::new(seed);
             let (n, d, k) = (80, 16, 4);
-            // Neighbours are alike, and the signs of the model alternate.
+            // Neighbouring columns are correlated, and the signs of the model alternate.
             let mut data: Vec<f64> = (0..n * d).map(|_| random.normal()).collect();
             for at in n..n * d {
                 data[at] = 0.8 * data[at - n] + 0.6 * data[at];

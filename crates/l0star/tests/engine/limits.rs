@@ -1,4 +1,4 @@
-//! A search that is stopped says why, and what it had proved by then holds.
+//! A search that is stopped gives the reason, and the bound that it had proved holds.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn an_interrupt_set_beforehand_stops_at_once() {
         let truth = unlimited(&problem, &base);
         let settings = Settings {
             interrupt: Some(Arc::new(AtomicBool::new(true))),
-            // The interrupt comes first.
+            // The interrupt takes precedence.
             time_limit: Some(Duration::ZERO),
             node_limit: Some(0),
             ..base
@@ -199,7 +199,7 @@ fn an_interrupt_during_the_search_stops_it_there() {
         let found = solve_observed(&problem, &settings, observer).unwrap();
         check_stopped(&problem, &found, &truth, Status::Interrupted);
         assert!(at.get() >= 10, "{name}: the flag was never set");
-        // No node is begun after that.
+        // No node is begun after the flag is set.
         assert_eq!(found.nodes, at.get(), "{name}");
         assert!(found.lower_bound.unwrap() > 0.0, "{name}");
     }
@@ -237,7 +237,7 @@ fn events_tell_the_phases_in_order_and_what_is_left() {
 fn an_interrupt_ends_the_preparation_too() {
     let problem = hard("quadratic");
     let truth = unlimited(&problem, &Settings::default());
-    // The first time the root phase is the Gram matrix, the second time the root frame.
+    // The root phase first makes the Gram matrix; the second time, it makes the root frame.
     for (at, has_model) in [(1, false), (2, true)] {
         let flag = Arc::new(AtomicBool::new(false));
         let settings = Settings {
@@ -289,10 +289,10 @@ fn brute_force_is_refused_above_a_million_supports() {
     for word in ["1004731", "1000000", "exhaustive", "best-first"] {
         assert!(message.contains(word), "'{word}' is not in: {message}");
     }
-    // So many that they cannot be counted.
+    // There are too many supports to be counted.
     let error = solve(&wide(400, 200), &settings).unwrap_err();
     assert!(matches!(error, Error::TooManySupports { .. }), "{error:?}");
-    // As few as there are of k, there are of d - k.
+    // There are as few supports of size k as of size d - k.
     let found = solve(&wide(60, 59), &settings).unwrap();
     assert_eq!((found.nodes, found.status), (60, Status::Optimal));
 }

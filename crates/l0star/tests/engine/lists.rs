@@ -1,4 +1,4 @@
-//! The m best models, and all models near the best: the same as by brute force over every set of at most k features.
+//! The m best models, and all models near the best, equal those of brute force over every set of at most k features.
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -29,7 +29,7 @@ fn brute_force(problem: &Problem, selectable: &[usize]) -> Vec<(f64, Vec<usize>)
     all
 }
 
-/// The columns that can be chosen: those that some list of single features names.
+/// The columns that can be chosen, according to the description of the case.
 fn selectable(problem: &Problem, words: &str) -> Vec<usize> {
     let out = |j: &usize| {
         (*j == 0 && words.contains("column 0 always in"))
@@ -198,7 +198,7 @@ fn a_search_that_takes_many_nodes_makes_the_list_of_the_exhaustive_method() {
         assert!(found.nodes < truth.nodes, "{name}: {} nodes", found.nodes);
         let last = found.solutions[24].objective;
         assert!(found.rest_bound.unwrap() >= last * (1.0 - 1e-9));
-        // The same with a threshold at the last of them.
+        // A threshold at the last of them gives the same list.
         let within = last / found.objective - 1.0;
         let near = solve(&problem, &many(None, Some(within * (1.0 + 1e-6)))).unwrap();
         assert_eq!(sets(&near), sets(&truth), "{name}");
@@ -293,7 +293,7 @@ fn settings_that_no_list_goes_with_are_refused() {
             "{settings:?}"
         );
     }
-    // One model is no list.
+    // A single model is not a list.
     let one = Settings {
         method: Method::Paper,
         ..many(Some(1), None)
@@ -301,7 +301,7 @@ fn settings_that_no_list_goes_with_are_refused() {
     assert_eq!(solve(&problem, &one).unwrap().solutions.len(), 1);
 }
 
-/// A list of one says of all others what is proved of the best.
+/// In a list of one model, the proved bound of the best also holds for all others.
 #[test]
 fn a_list_of_one_model_has_a_bound_of_the_rest() {
     let problem = hard("quadratic");
@@ -312,7 +312,7 @@ fn a_list_of_one_model_has_a_bound_of_the_rest() {
         solve(&problem, &Settings::default()).unwrap().rest_bound,
         None
     );
-    // Nothing else can be chosen.
+    // Then nothing else can be chosen.
     let none = problem.with_k(0).unwrap();
     assert_eq!(solve(&none, &many(Some(1), None)).unwrap().rest_bound, None);
 }

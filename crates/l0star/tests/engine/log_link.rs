@@ -1,5 +1,5 @@
-//! Counts and amounts that are hard for floating point, against every set of columns in exact arithmetic; and what only losses
-//! with a log link have.
+//! Counts and amounts that are hard for floating point, compared with every set of columns in exact arithmetic; and
+//! properties that only losses with a log link have.
 
 use std::num::NonZeroUsize;
 
@@ -95,7 +95,7 @@ impl Data {
         minima.reduce(smaller).unwrap()
     }
 
-    /// Every exact method against the truth; whether all of them proved it up to 1e-9.
+    /// Checks every exact method against the truth; returns whether all of them proved it up to 1e-9.
     fn check(&self, words: &str) -> bool {
         let problem = self.problem();
         let (low, high) = self.truth();
@@ -131,7 +131,7 @@ impl Data {
                 assert!(gap <= 1e-9 * scale + room, "{words}: {gap:e} above");
             } else {
                 proved = false;
-                // What is left is rounding.
+                // The remaining gap is rounding.
                 assert!(gap <= 1e-6 * found.objective, "{words}: {gap:e} above");
             }
         }
@@ -297,7 +297,7 @@ fn without_features_the_mean_is_predicted() {
         let mean = data.b.iter().sum::<f64>() / 20.0;
         let found = solve(&data.problem(), &Settings::default()).unwrap();
         assert!((found.intercept - mean.ln()).abs() < 1e-12, "{loss}");
-        // With an exposure it is the rate, for counts.
+        // With an exposure, it is the rate, for counts.
         if loss == "poisson" {
             let exposure: Vec<f64> = (0..20).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
             data.offset = exposure.iter().map(|t| t.ln()).collect();

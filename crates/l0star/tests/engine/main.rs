@@ -1,6 +1,6 @@
-//! What the engine promises, one module per promise: `cargo test -p l0star --test engine exact` runs those of `exact`.
+//! Tests of the engine, one module per promise: `cargo test -p l0star --test engine exact` runs those of `exact`.
 //!
-//! They are one program, since each would spend longer on linking the engine than on its tests.
+//! They are one program, because each alone would spend longer on linking the engine than on its tests.
 #![allow(missing_docs)]
 
 mod boxed_rows;

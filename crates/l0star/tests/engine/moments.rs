@@ -1,4 +1,4 @@
-//! Problems from moments: what is found and proved holds for the rows themselves, by exact arithmetic.
+//! Problems from moments: results and proofs hold for the rows themselves, by exact arithmetic.
 
 use std::num::NonZeroUsize;
 
@@ -24,7 +24,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// Copies, constants, far means, huge and tiny units, fewer rows than columns, a response that fits exactly.
+    /// Draws copies, constants, far means, huge and tiny units, fewer rows than columns, or a response that fits
+    /// exactly.
     fn draw(seed: u64) -> Self {
         let mut random = Random::new(seed ^ 0x6D6F_6D65_6E74);
         let d = 1 + random.below(6);
@@ -93,7 +94,7 @@ impl Rows {
         moments
     }
 
-    /// In random batches, merged in random pairs.
+    /// The moments of random batches, merged in random pairs.
     fn moments(&self, random: &mut Random) -> Moments {
         let mut order: Vec<usize> = (0..self.b.len()).collect();
         for i in (1..order.len()).rev() {
@@ -128,8 +129,8 @@ impl Rows {
         self.weights.iter().sum()
     }
 
-    /// The rows in exact numbers, the objective times the sum of the weights. Ridges are rounded up, by a few units in the last
-    /// place: the least objective is then no smaller than that of the problem.
+    /// The rows in exact numbers; the objective is multiplied by the sum of the weights. Ridges are rounded up by a
+    /// few units in the last place, so that the least objective is no smaller than that of the problem.
     fn oracle(&self, problem: &Problem) -> Oracle {
         let row = |(b, w): (&f64, &f64)| Row {
             weight: *w,
@@ -158,14 +159,14 @@ impl Rows {
         Oracle::new(Loss::Quadratic, &rows, columns)
     }
 
-    /// The columns of a set, and the intercept's.
+    /// The columns of a set, including the intercept's.
     fn set(&self, features: &[usize]) -> Vec<usize> {
         let mut set = features.to_vec();
         set.extend(self.intercept.then_some(self.columns.len()));
         set
     }
 
-    /// Sets of at most k features.
+    /// All sets of at most k features.
     fn sets(&self) -> Vec<Vec<usize>> {
         let d = self.columns.len();
         let features =
@@ -175,7 +176,7 @@ impl Rows {
     }
 }
 
-/// Every bound holds for the rows, and every objective is that of the rows but for the stated error.
+/// Asserts that every bound holds for the rows, and that every objective is that of the rows up to the stated error.
 fn check(rows: &Rows, problem: &Problem, found: &Solution, words: &str) {
     let oracle = rows.oracle(problem);
     let weight = Exact::of(rows.weight());
@@ -220,7 +221,7 @@ fn bounds_from_moments_hold_for_the_rows() {
         let mut random = Random::new(seed);
         let problem = match rows.problem(rows.moments(&mut random)) {
             Ok(problem) => problem,
-            // What leaves the range of floats, or a response without any spread.
+            // The numbers leave the range of floats, or the response has no spread.
             Err(
                 Error::TooSmall { .. }
                 | Error::TooLarge { .. }
@@ -251,7 +252,7 @@ fn bounds_from_moments_hold_for_the_rows() {
     assert!(optimal > count / 3, "only {optimal} of {count} are proved");
 }
 
-/// Prices of choices, with bounds on both sides, are those of the rows.
+/// Prices from moments, with bounds on both sides, hold for the rows.
 #[test]
 fn prices_from_moments_hold_for_the_rows() {
     for seed in 0..60 {
@@ -281,7 +282,7 @@ fn prices_from_moments_hold_for_the_rows() {
                 "seed {seed}: {price:?}"
             );
             if high.is_finite() {
-                // The ridges of the oracle are a little larger.
+                // The oracle's ridges are slightly larger.
                 let high = high + 1e-14 * found.empty_objective;
                 assert!(
                     cost.at_most(&Exact::of(high).times(&weight)),
@@ -292,7 +293,7 @@ fn prices_from_moments_hold_for_the_rows() {
     }
 }
 
-/// Rows from a stream of numbers, far from zero.
+/// Random rows far from zero.
 fn far(n: usize, mean: f64) -> (Design, Vec<f64>) {
     let mut random = Random::new(7);
     let d = 8;
@@ -309,7 +310,7 @@ fn far(n: usize, mean: f64) -> (Design, Vec<f64>) {
     (Design::dense(n, d, values).unwrap(), b)
 }
 
-/// Whatever the batches and the order of merging: the same sets, and intervals of the optimum that overlap.
+/// Any batches and any order of merging give the same sets, and intervals of the optimum that overlap.
 #[test]
 fn the_order_of_merging_does_not_matter() {
     let (design, b) = far(6000, 1e6);
@@ -349,7 +350,7 @@ fn the_order_of_merging_does_not_matter() {
         assert_eq!(solution.support, from_rows.support);
         assert!(solution.lower_bound.unwrap() <= from_rows.objective);
         assert!(from_rows.lower_bound.unwrap() <= solution.objective + error);
-        // The response has numbers of 1e6, and objectives about ½.
+        // The response has numbers of about 1e6, and objectives are about ½.
         assert!((solution.objective - from_rows.objective).abs() <= 1e-12);
         for (one, other) in solution.coefficients.iter().zip(&from_rows.coefficients) {
             assert!((one - other).abs() <= 1e-9, "{one} {other}");
@@ -359,7 +360,7 @@ fn the_order_of_merging_does_not_matter() {
     }
 }
 
-/// Whatever is made of a fit is made of moments, too, and says the same.
+/// Every result can be computed from moments, too, and is the same.
 #[test]
 fn moments_say_what_rows_say() {
     let (design, b) = far(3000, 10.0);
@@ -498,7 +499,7 @@ fn what_moments_do_not_have_is_refused() {
     assert!(given(&[-1.0, 0.0, 0.0, 9.0]).is_err());
 }
 
-/// A stated error lowers the bound: it then holds for all data whose moments are that close.
+/// A stated error lowers the bound, which then holds for all data whose moments are that close.
 #[test]
 fn a_stated_error_enters_the_bound() {
     let products: [f64; 9] = [4.0, 1.0, 3.0, 1.0, 5.0, 1.0, 3.0, 1.0, 6.0];
@@ -515,7 +516,7 @@ fn a_stated_error_enters_the_bound() {
     let (exact, _) = bound(0.0, &products);
     let (low, objective) = bound(1e-4, &products);
     assert!(low < exact && objective - low > 1e-4, "{low} {exact}");
-    // As far away as the error allows, in every direction.
+    // Moments at the limit of the error, in every direction.
     for signs in 0..64 {
         let mut near = products;
         for (at, (i, j)) in [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]

@@ -1,4 +1,4 @@
-//! The multinomial loss against its definition, brute force and what cannot be.
+//! The multinomial loss against its definition and brute force, and data that are refused.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ proptest! {
         }
     }
 
-    /// With groups, bounds, heredity, forced features and prices, lists, paths and resumed runs are those of brute force.
+    /// With groups, bounds, heredity, forced features and prices, lists, paths and resumed runs equal brute force.
     #[test]
     fn every_question_has_the_answer_of_brute_force(seed in any::<u64>()) {
         if let Ok(problem) = Data::draw_classes(seed).ruled(seed).build() {
@@ -32,7 +32,7 @@ proptest! {
     }
 }
 
-/// Fifteen rows of three columns, the first of which tells three classes apart.
+/// Fifteen rows of three columns, the first of which separates three classes.
 fn small() -> Data {
     let wave = |at: usize| ((at * at % 97) as f64 * 0.7).sin();
     let mut data = Data::draw_classes(1);

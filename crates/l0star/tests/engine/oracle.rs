@@ -1,5 +1,5 @@
-//! The truth by other means: dense data, every set of columns, plain Newton steps with Gaussian elimination. Nothing here is the
-//! engine's but the problem that is handed to it, so that an error in what its methods share shows, too.
+//! The truth by other means: dense data, every set of columns, plain Newton steps with Gaussian elimination. Only the
+//! problem itself is the engine's, so that an error shared by all its methods is detected, too.
 
 use std::num::NonZeroUsize;
 
@@ -33,7 +33,7 @@ impl Dense {
         let far = if random.chance(0.2) { 1e3 } else { 0.0 };
         let mut columns: Vec<Vec<f64>> = Vec::new();
         for j in 0..d {
-            // Copies, zeros, few levels, numbers.
+            // A column is a copy, zeros, a few levels or random numbers.
             let column = match random.below(8) {
                 0 if j > 0 => columns[random.below(j)].clone(),
                 1 => vec![0.0; n],
@@ -85,7 +85,7 @@ impl Dense {
         }
     }
 
-    /// For the engine.
+    /// The problem for the engine.
     fn problem(&self) -> Problem {
         let (n, d) = (self.b.len(), self.columns.len());
         let design = Design::dense(n, d, self.columns.concat()).unwrap();
@@ -139,7 +139,7 @@ impl Dense {
         if !self.standardize {
             return self.ridge;
         }
-        // A constant is divided by its size.
+        // A constant column is divided by its absolute value.
         let own = &self.columns[j];
         if own.iter().all(|a| *a == own[0]) {
             let size = if own[0] == 0.0 { 1.0 } else { own[0] };
@@ -181,7 +181,7 @@ impl Dense {
         };
         let mut x = vec![0.0; size];
         let mut at = value(&x);
-        // Steps are damped until they go down: where a loss is flat its curvature is none.
+        // Steps are damped until they decrease P: where a loss is flat, it has no curvature.
         let mut damping = 1e-14;
         for _ in 0..2000 {
             let mut slope: Vec<f64> = used.iter().zip(&x).map(|((_, r), x)| r * x).collect();
@@ -218,7 +218,7 @@ impl Dense {
         at
     }
 
-    /// The least P of every set of at most k columns, the least first.
+    /// The least P of every set of at most k columns, in increasing order.
     fn minima(&self, k: usize) -> Vec<f64> {
         let d = self.columns.len();
         let sets = (0_usize..1 << d).filter(|bits| bits.count_ones() as usize <= k);
@@ -228,10 +228,10 @@ impl Dense {
         all
     }
 
-    /// How far the engine may be from a minimum: what it promises, and the rounding of plain sums.
+    /// Largest distance of the engine from a minimum: its promise plus the rounding of plain sums.
     fn room(&self, minimum: f64) -> f64 {
         let sizes = match self.loss {
-            // Terms that cancel where a fit is perfect.
+            // These terms cancel where a fit is perfect.
             "poisson" | "gamma" => self.b.iter().fold(1.0, |most: f64, b| most.max(b.abs())),
             _ => 0.0,
         };

@@ -1,4 +1,4 @@
-//! Every size in one run: the same as each size by itself, with bounds and models that are shared.
+//! Every size in one run gives the same as each size alone, with shared bounds and models.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn a_path_of_some_sizes_is_that_part_of_the_whole_path() {
         let problem = random_case(7, name).problem;
         let whole = path(&problem, &Settings::default(), 4);
         for settings in [Settings::default(), threads(2)] {
-            // In whichever order they are given, and however often.
+            // The sizes may be given in any order, and more than once.
             let some = PathRun::new(&problem, &settings, [4, 1, 4])
                 .solve()
                 .unwrap();

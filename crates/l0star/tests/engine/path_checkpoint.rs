@@ -1,5 +1,4 @@
-//! A path that was stopped and taken up again ends where the uninterrupted one does; nothing but its own checkpoint is
-//! accepted.
+//! A path that was stopped and resumed ends like the uninterrupted one; only its own checkpoint is accepted.
 
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
@@ -15,7 +14,7 @@ use l0star::{
     loss,
 };
 
-/// One run of at most so many nodes a size: its result, and the bytes that it leaves behind.
+/// Runs at most this many nodes per size; returns the result and the bytes of the last checkpoint.
 fn run(
     problem: &Problem,
     settings: &Settings,
@@ -38,7 +37,7 @@ fn is_open(path: &[PathSize]) -> bool {
     points.any(|point| point.solution.status.stopped_early())
 }
 
-/// Runs of so many nodes a size each, until all are over; and how many there were.
+/// Runs with this many nodes per size until all are over; returns the result and the number of runs.
 fn in_pieces(
     problem: &Problem,
     settings: &Settings,
@@ -53,7 +52,7 @@ fn in_pieces(
         assert!(after.nodes() > before.nodes(), "no progress in run {runs}");
         runs += 1;
     }
-    // Everything is there: nothing is looked at again.
+    // Everything is solved: nothing is searched again.
     let nodes = PathCheckpoint::decode(&saved).unwrap().nodes();
     let (again, left) = run(problem, &limited(0, 1), sizes, Some(&saved));
     for (again, found) in again.iter().zip(&found) {
@@ -142,8 +141,9 @@ fn an_interrupt_loses_nothing() {
     assert_eq!(after.finished(), before.finished());
 }
 
-/// On the scale of the data the intercept has hardly a digit here: one column is 10^11 times further from zero than its values
-/// are from each other. What a size takes over from the one before is what it says it is nevertheless.
+/// On the scale of the data, the intercept has hardly a digit here: one column is 10^11 times further from zero than
+/// its values are from each other. The model that one size adopts from the previous one must still have the objective
+/// that it states.
 #[test]
 fn a_mean_far_from_zero_is_no_reason_to_refuse_a_checkpoint() {
     let columns = [

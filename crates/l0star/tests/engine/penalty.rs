@@ -1,4 +1,4 @@
-//! A price for every feature: the same as by brute force over all sets, whose prices are added up here.
+//! A price for every feature gives the same as brute force over all sets, whose prices are added up here.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -59,7 +59,7 @@ fn check(drawn: &PricedCase, settings: &Settings) -> Result<(), TestCaseError> {
         found.gap(),
         optimum
     );
-    // The objective is that of the model: its own P, and the prices of what it shows.
+    // The objective is that of the model: its own P, plus the prices of its features.
     let mut set = found.support.clone();
     set.extend(&case.rules.include_free);
     set.sort_unstable();
@@ -184,7 +184,7 @@ proptest! {
         }
     }
 
-    /// Nothing at all changes with a price of 0.
+    /// A price of 0 changes nothing at all.
     #[test]
     fn no_price_is_no_penalty_bit_for_bit(seed in any::<u64>(), loss in losses()) {
         let case = random_case(seed, loss);
@@ -219,7 +219,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(150, 83))]
 
-    /// At every price, those of the breakpoints too, the piece that it belongs to is as good as brute force.
+    /// At every price, including the breakpoints, its piece is as good as brute force.
     #[test]
     fn the_path_over_prices_is_the_least_of_all_lines(
         seed in any::<u64>(), loss in losses(), structured in any::<bool>(), share in 0.0..1.0f64,
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// Without k all features may be in, and a price that is too high leaves none.
+/// Without k, all features may be in; a price that is too high leaves none.
 #[test]
 fn without_k_prices_alone_decide() {
     for name in loss::NAMES {
@@ -279,7 +279,7 @@ fn without_k_prices_alone_decide() {
     assert_eq!(included.k(), 2);
 }
 
-/// The response in another unit, with the price in its square: the same features.
+/// The response in another unit, with the price in that unit squared, gives the same features.
 #[test]
 fn the_unit_of_the_response_does_not_matter() {
     for name in ["quadratic", "huber"] {
@@ -314,8 +314,8 @@ fn the_unit_of_the_response_does_not_matter() {
     }
 }
 
-/// A search that takes many nodes, in pieces, each from the checkpoint of the one before; a checkpoint of other prices is
-/// refused.
+/// A search that takes many nodes runs in pieces, each from the checkpoint of the previous one; a checkpoint of other
+/// prices is refused.
 #[test]
 fn searches_can_be_resumed_with_the_same_prices_alone() {
     for name in loss::NAMES {

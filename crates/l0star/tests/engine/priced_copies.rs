@@ -1,5 +1,5 @@
-//! Factors of prices with a limit, with columns that say the same, with groups, and where pairs and triples are enumerated:
-//! the same as by enumeration of all sets, whose objectives and prices are computed here.
+//! Price factors with a limit on the size, with duplicate columns, with groups, and where pairs and triples are
+//! enumerated. The results equal the enumeration of all sets, whose objectives and prices are computed here.
 
 use std::num::NonZeroUsize;
 
@@ -10,13 +10,13 @@ use l0star::problem::Builder;
 use l0star::{Design, Problem, Settings, Status, penalty_path, prices, solve};
 use proptest::prelude::*;
 
-/// Data with prices and groups, and all that can be chosen.
+/// Data with prices and groups.
 #[derive(Debug)]
 struct Case {
     data: Data,
     k: usize,
     penalty: f64,
-    /// By column; those of a group are equal.
+    /// Factors by column; those of a group are equal.
     factors: Vec<f64>,
     groups: Vec<Vec<usize>>,
 }
@@ -70,7 +70,7 @@ impl Case {
         builder
     }
 
-    /// The first columns of the features of a set; nothing where it has only a part of a group.
+    /// The first columns of the features of a set; `None` if it contains only a part of a group.
     fn features(&self, set: &[usize]) -> Option<Vec<usize>> {
         let mut features = set.to_vec();
         for group in &self.groups {
@@ -108,7 +108,7 @@ impl Case {
     fn check(&self, problem: &Problem, threads: usize, top: usize) -> Result<(), TestCaseError> {
         let truth = self.truth();
         let optimum = truth[0].0;
-        // What the enumeration here rounds, with a ridge that may be small.
+        // The rounding of the enumeration here, with a ridge that may be small.
         let room = 1e-9 * optimum + 1e-11 * problem.empty_objective();
         let settings = Settings {
             threads: NonZeroUsize::new(threads),
@@ -155,7 +155,7 @@ proptest! {
         let case = Case::new(&mut Random::new(seed ^ 91), data, k, is_grouped);
         let priced = case.builder().l0_penalty(case.penalty).build().unwrap();
         case.check(&priced, threads, top)?;
-        // The price may also come later: copies are found while there is none.
+        // The price may also be set later: copies are detected while there is none.
         let later = case.builder().build().unwrap();
         case.check(&later.with_l0_penalty(case.penalty).unwrap(), threads, 1)?;
     }
@@ -182,7 +182,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(60, 93))]
 
-    /// Few features of many: pairs and triples are enumerated there.
+    /// Few features out of many: pairs and triples are enumerated.
     #[test]
     fn few_features_of_many_with_factors(
         seed in any::<u64>(), k in 1usize..4, d in 10usize..17, n in 8usize..40, threads in 1usize..3, top in 1usize..4,
@@ -204,7 +204,7 @@ proptest! {
         };
         let case = Case::new(&mut random, data, k, false);
         case.check(&case.builder().l0_penalty(case.penalty).build().unwrap(), threads, top)?;
-        // Without a price: the same enumeration of plain problems, and the path over all prices with the limit.
+        // Without a price: enumeration of the plain problem, and the path over all prices with the limit.
         let plain = Case { penalty: 0.0, ..case };
         let problem = plain.builder().build().unwrap();
         plain.check(&problem, threads, top)?;

@@ -1,10 +1,10 @@
-//! Numbers that cannot be squared and summed are refused by row and column, and nothing loops for ever on large ones.
+//! Numbers that cannot be squared and summed are refused by row and column, and no loop runs forever on large ones.
 
 use crate::common::Random;
 use l0star::problem::Builder;
 use l0star::{Design, Error, Problem, Settings, Status, solve};
 
-/// 40 rows: a text column of four levels as a group of indicators, two numbers, and one large cell.
+/// 40 rows: a text column with four categories as a group of indicators, two numbers, and one large cell.
 fn with_text(cell: f64) -> Builder {
     let (n, mut random) = (40, Random::new(9));
     let mut columns: Vec<Vec<f64>> = (0..4)
@@ -42,12 +42,12 @@ fn a_cell_of_1e98_beside_a_text_column_comes_to_an_end() {
             .to_string()
             .contains("row 8, column 'large' is 1e98")
     );
-    // Divided by its deviation the column is one like others.
+    // Divided by its deviation, the column is like any other.
     let problem = with_text(1e98).standardize(true).build().unwrap();
     let found = solve(&problem, &Settings::default()).unwrap();
     assert_eq!(found.status, Status::Optimal);
     assert_eq!(found.support, [0, 1, 2, 3, 5]);
-    // As large as is taken.
+    // The largest accepted size.
     let problem = with_text(1e60).standardize(false).build().unwrap();
     let found = solve(&problem, &Settings::default()).unwrap();
     assert!(found.lower_bound.unwrap() <= found.objective);
@@ -76,7 +76,7 @@ fn numbers_too_large_are_refused_where_they_are() {
         .build()
         .unwrap_err();
     assert_eq!(refused, at(6, "response", -1e121));
-    // Rows without weight are not among those that are fitted, but are counted.
+    // Rows without weight are not fitted, but still count in row numbers.
     let weights: Vec<f64> = (0..40).map(|i| f64::from(u8::from(i != 2))).collect();
     let refused = with_text(1e98).standardize(false).weights(weights).build();
     assert_eq!(refused.unwrap_err(), at(8, "large", 1e98));
@@ -103,7 +103,8 @@ fn weights_too_far_apart_are_refused() {
     with_text(1.0).weights(weights(6, 1e-149)).build().unwrap();
 }
 
-/// The bound of this problem was above its optimum: products of entries and slopes underflowed before they were scaled.
+/// Regression test: the bound of this problem was above its optimum, because products of entries and slopes
+/// underflowed before they were scaled.
 #[test]
 fn columns_whose_products_underflow_are_refused() {
     let build = |size: f64, response: f64, sparse: bool| {

@@ -16,12 +16,12 @@ struct Case {
     words: String,
 }
 
-/// What to draw.
+/// Options of a random case.
 #[derive(Clone, Copy)]
 struct Draw {
     noise: f64,
     ridge: f64,
-    /// Duplicate, opposite and zero columns.
+    /// Whether there are duplicate, opposite and zero columns.
     degenerate: bool,
 }
 
@@ -71,7 +71,7 @@ impl Case {
             .intercept(intercept);
         if !plain {
             weights = (0..n).map(|_| 0.1 + random.uniform()).collect();
-            // An offset is noise to a response that is nearly fitted.
+            // An offset adds noise to a response that is nearly fitted.
             offset = (0..n)
                 .map(|_| draw.noise.min(1.0) * random.normal())
                 .collect();
@@ -93,7 +93,7 @@ impl Case {
         }
     }
 
-    /// P and its gradient at a model, entries in the order of `x`; nothing of the crate but the scalar loss.
+    /// P and its gradient at a model, with entries in the order of `x`; only the scalar loss is the engine's.
     fn gradient(&self, x: &[(usize, f64)]) -> (f64, Vec<f64>) {
         let loss = self.problem.loss();
         let d = self.columns.len();
@@ -114,7 +114,8 @@ impl Case {
         (value, gradient)
     }
 
-    /// Its value is the one reported, its gap `Σ g²/2λ` at most `tolerance · P`, its intercept is stationary.
+    /// Asserts that the reported value is P, that the gap `Σ g²/2λ` is at most `tolerance · P`, and that the intercept
+    /// is stationary.
     fn check(&self, fit: &Fit, support: &[usize], tolerance: f64) {
         let words = format!("{}, support {support:?}", self.words);
         let mut columns: Vec<usize> = fit.x.iter().map(|(j, _)| *j).collect();
@@ -207,7 +208,8 @@ fn duplicate_opposite_constant_and_zero_columns_are_fitted_like_any_other() {
                 let fit = restricted.fit(&support);
                 case.check(&fit, &support, 1e-13);
                 let coefficient = |j: usize| fit.x.iter().find(|(at, _)| *at == j).map(|(_, x)| *x);
-                // The ridge shares a column's coefficient equally with its copy and leaves a zero column at zero.
+                // The ridge divides a coefficient equally between a column and its copy, and leaves a zero column at
+                // zero.
                 if let (Some(one), Some(copy)) = (coefficient(0), coefficient(3)) {
                     assert!(
                         (one - copy).abs() <= 1e-6 * (1.0 + one.abs()),
@@ -271,7 +273,7 @@ fn collinear_columns_with_a_tiny_ridge_leave_a_finite_minimum() {
     }
 }
 
-/// The certificate is below the objective, and below it by at most 1e-9 of it.
+/// Asserts that the certificate is below the objective by at most 1e-9 of it.
 fn certificate_is_tight(draw: Draw) {
     for name in loss::NAMES {
         for seed in 0..250 {
@@ -369,7 +371,7 @@ fn a_quadratic_fit_of_one_column_is_the_textbook_formula() {
     assert!((fit.objective - objective).abs() <= 1e-15 * objective);
 }
 
-/// P(0) is what tolerances are relative to, so it has to be the minimum even where doubles do not find that: always-in columns
+/// Tolerances are relative to P(0), so it has to be the minimum even where doubles do not find that: always-in columns
 /// a and a + εe whose Gram matrix is singular in doubles, and the response e.
 #[test]
 fn the_empty_model_of_nearly_collinear_columns_is_at_its_minimum() {
@@ -402,7 +404,7 @@ fn the_empty_model_of_nearly_collinear_columns_is_at_its_minimum() {
     }
 }
 
-/// The intercept alone: rows of weight 1 leave it an interval, and within that rows of weight 1e-17 decide.
+/// Only the intercept is fitted. Rows of weight 1 leave it an interval, within which rows of weight 1e-17 decide.
 #[test]
 fn the_empty_model_of_very_different_weights_is_at_its_minimum() {
     let design = Design::dense(4, 1, vec![-4.0, 1.0, 3.0, 2.0]).unwrap();
@@ -414,7 +416,7 @@ fn the_empty_model_of_very_different_weights_is_at_its_minimum() {
         .k(1)
         .build()
         .unwrap();
-    // The first row wants x ≥ -1.5, the last one x ≤ -2: near -1.5 its loss is 0.5²/2.
+    // The first row requires x ≥ -1.5, the last one x ≤ -2: near -1.5 its loss is 0.5²/2.
     let total = 1.0 + 1e-3;
     let least = (0.125 * 1e-17 + 0.5 * 0.25f64.powi(2) * 1e-21) / total;
     let found = problem.empty_objective();

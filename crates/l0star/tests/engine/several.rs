@@ -1,4 +1,4 @@
-//! Several responses that share their features, against their definition, brute force and what cannot be.
+//! Several responses that share their features, against their definition and brute force, and data that are refused.
 
 use std::num::NonZeroUsize;
 
@@ -22,7 +22,7 @@ proptest! {
         }
     }
 
-    /// With groups, bounds, heredity, forced features and prices, lists, paths and resumed runs are those of brute force.
+    /// With groups, bounds, heredity, forced features and prices, lists, paths and resumed runs equal brute force.
     #[test]
     fn every_question_has_the_answer_of_brute_force(seed in any::<u64>()) {
         if let Ok(problem) = Data::draw(seed).ruled(seed).build() {
@@ -116,14 +116,15 @@ fn columns_that_are_always_in() {
     assert!((found.objective - data.least(&[])).abs() <= 1e-9 * found.objective);
 }
 
-/// Responses that differ in their last digits only are fitted as those of the differences, which the intercepts take up.
+/// Responses that differ only in their last digits are fitted like their differences from a constant, which the
+/// intercepts absorb.
 #[test]
 fn responses_far_from_0_keep_their_digits() {
     for (far, step) in [(1e9, 1.0), (3.0, 1e-9), (-1e6, 1e-3), (50.0, 1.0)] {
         for standardize in [true, false] {
             let mut data = small();
             data.standardize = standardize;
-            // Whole steps: what is left without the mean is exact.
+            // With whole steps, the remainder without the mean is exact.
             let step = 2f64.powi(f64::log2(step).round() as i32);
             change(&mut data, |all| {
                 let round = |b: &mut f64| *b = (*b * 4096.0).round() / 4096.0 * step;
@@ -138,7 +139,7 @@ fn responses_far_from_0_keep_their_digits() {
                 Target::Responses(all) => all.clone(),
                 Target::Classes(..) => Vec::new(),
             };
-            // Adding rounds: the near ones are those that are there.
+            // The addition rounds, so the near responses are computed back from the far ones.
             let mut near = data.clone();
             let moved = same(&other);
             change(&mut near, |all| {
@@ -178,7 +179,7 @@ fn responses_far_from_0_keep_their_digits() {
     assert!(found.coefficients[3..].iter().all(|x| *x == 0.0));
 }
 
-/// The model with offsets is that of what they leave of the responses.
+/// The model with offsets is that of the responses minus the offsets.
 #[test]
 fn offsets_are_taken_off_the_responses() {
     let plain = small();
@@ -230,7 +231,7 @@ fn units_of_responses_do_not_matter() {
     }
 }
 
-/// Sparse columns are never made dense, and say the same.
+/// Sparse columns are never made dense, and give the same model.
 #[test]
 fn sparse_columns_have_the_same_model() {
     let mut data = small();

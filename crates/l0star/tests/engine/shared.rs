@@ -1,10 +1,11 @@
-//! Columns that somebody else keeps: the same models, bounds and proofs as columns in memory, however many rows are passed over.
+//! Columns that a provider keeps give the same models, bounds and proofs as columns in memory, even where rows are
+//! skipped.
 
 use crate::common::{Random, share};
 use l0star::problem::ColumnStats;
 use l0star::{Design, PathRun, Problem, Settings, Status, loss, solve};
 
-/// More rows than a block has, in numbers that single precision has.
+/// More rows than a block has, with numbers that are exact in single precision.
 const ROWS: usize = 2600;
 const COLUMNS: usize = 9;
 

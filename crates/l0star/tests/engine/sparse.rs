@@ -1,4 +1,4 @@
-//! Sparse matrices and views are the same problems as dense ones, and cost what they store.
+//! Sparse matrices and views are the same problems as dense ones, and cost only what they store.
 
 use std::num::NonZeroUsize;
 
@@ -45,7 +45,7 @@ proptest! {
         let dense = case_with(seed, loss, true, |columns| written_out(&form.design(columns, seed)));
         let truth = solve(&dense.problem, &Settings::new(Method::Exhaustive)).unwrap();
         let null = dense.problem.objective(&[]);
-        // Writing a view out rounds its entries; that moves a perfect fit by the rounding of the response.
+        // Writing a view out rounds its entries. This moves a perfect fit by the rounding of the response.
         let slack = 1e-11 * truth.objective + 1e-22 * null;
         for settings in exact_methods() {
             if !common::suits(&formed.problem, settings.method) {
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// The coefficients of a view are those of the columns it shows.
+/// The coefficients of a view belong to the columns that it shows.
 #[test]
 fn coefficients_belong_to_the_view() {
     let design = Design::sparse(4, 1, vec![0, 4], vec![0, 1, 2, 3], vec![11., 12., 13., 14.]);
@@ -82,7 +82,7 @@ fn coefficients_belong_to_the_view() {
     assert!((found.coefficients[0] - 1.0).abs() < 1e-9);
 }
 
-/// What every exact method claims of a problem agrees with brute force on the same numbers written out.
+/// Asserts that the claims of every exact method agree with brute force on the same numbers written out.
 fn check_against_dense(design: Design, build: impl Fn(Design) -> Problem, error: f64, words: &str) {
     let truth = solve(
         &build(written_out(&design)),
@@ -105,7 +105,8 @@ fn check_against_dense(design: Design, build: impl Fn(Design) -> Problem, error:
     }
 }
 
-/// A few nearly constant columns among sparse ones: centring those by their sums loses digits, and the bounds must know.
+/// A few nearly constant columns among sparse ones: centring them by their sums loses digits, and the bounds must
+/// account for it.
 #[test]
 fn sparse_columns_far_from_zero_keep_their_bounds_valid() {
     let mut random = Random::new(3);
@@ -259,7 +260,7 @@ fn malformed_views_are_refused_by_place() {
         view(&[0.0, f64::INFINITY], &[1.0; 2]).unwrap_err(),
         "row 2, column 'centres' is inf: every entry must be a finite number"
     );
-    // Finite numbers whose column is not.
+    // The numbers are finite, but the view's column is not.
     let huge = design.with_view(vec![0.0; 2], vec![1e200; 2]).unwrap();
     let refused = Problem::builder(huge, vec![1.0; 2])
         .standardize(false)
@@ -313,7 +314,7 @@ fn fifty_thousand_sparse_columns_are_solved() {
     }
 }
 
-/// Rows times columns would be 32 GB here, columns squared 80 GB: either would be refused or take minutes.
+/// Rows times columns would take 32 GB here, columns squared 80 GB: either would be refused or take minutes.
 #[test]
 fn nothing_of_the_size_of_a_dense_matrix_is_made() {
     let (n, d) = (40_000, 100_000);

@@ -1,4 +1,4 @@
-//! `Builder::standardize`: one ridge for columns of every scale, and coefficients that are those of the data.
+//! `Builder::standardize`: one ridge for columns of every scale, and coefficients on the scale of the data.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use l0star::{
 };
 use proptest::prelude::*;
 
-/// A problem as a user has it, and an account of its objective that shares nothing with the engine's.
+/// A problem as a user states it, and an account of its objective that shares nothing with the engine's.
 struct Case {
     columns: Vec<Vec<f64>>,
     form: Form,
@@ -29,7 +29,7 @@ struct Case {
     words: String,
 }
 
-/// Columns of scales between 1e-6 and 1e6 (and some far from zero), zeros and constants among them.
+/// Draws columns of scales between 1e-6 and 1e6 (some far from zero), with zeros and constants among them.
 fn draw(seed: u64, loss: &'static str) -> Case {
     let mut random = Random::new(seed);
     let (n, d) = (4 + random.below(20), 2 + random.below(6));
@@ -135,7 +135,7 @@ fn draw(seed: u64, loss: &'static str) -> Case {
 }
 
 impl Case {
-    /// The problem with the columns multiplied by `by` and the bounds to go with them.
+    /// The problem with the columns multiplied by `by`, and the bounds adapted.
     fn builder(&self, by: &[f64]) -> Builder {
         let columns = self.columns.iter().zip(by);
         let columns = columns.map(|(column, by)| column.iter().map(|v| v * by).collect());
@@ -166,7 +166,8 @@ impl Case {
         self.plain().standardize(true).build().unwrap()
     }
 
-    /// The textbook's standard deviation of each column by weight; of a constant its size, 1 for zeros.
+    /// The standard deviation of each column by the textbook, with weights; for a constant its absolute value, 1 for
+    /// zeros.
     fn deviations(&self) -> Vec<f64> {
         let total: f64 = self.weights.iter().sum();
         let mean = |values: &mut dyn Iterator<Item = f64>| {
@@ -240,7 +241,7 @@ proptest! {
                     prop_assert!(low <= x && x <= high, "{words}: {x} is not in {low}..{high}");
                 }
             }
-            // What a user can compute of a solution agrees with it.
+            // The objective that a user can compute for a solution agrees with it.
             let mut x: Vec<(usize, f64)> = found.coefficients.iter().copied().enumerate().collect();
             x.extend(case.intercept.then_some((case.columns.len(), found.intercept)));
             prop_assert!(close(problem.objective(&x), found.objective, 1e-10), "{words}");
@@ -255,7 +256,7 @@ proptest! {
         }
     }
 
-    /// Units are powers of two here, which change no digit; other factors only round.
+    /// Units are powers of two here, which change no digit; other factors would only round.
     #[test]
     fn the_unit_of_a_column_changes_nothing(
         seed in any::<u64>(), name in losses(), exponents in proptest::collection::vec(-60i32..60, 8),
@@ -286,7 +287,7 @@ proptest! {
         }
         let reciprocals: Vec<f64> = deviations.iter().map(|sd| 1.0 / sd).collect();
         let divided = case.builder(&reciprocals).build().unwrap();
-        // Constants are alike once they are divided, and inexact methods may take either of two that tie.
+        // Constants are equal once they are divided, and inexact methods may choose either of two that tie.
         let is_constant = |column: &&Vec<f64>| column.iter().all(|v| *v == column[0]);
         let tied = case.columns.iter().filter(is_constant).count() > 1;
         let unstructured = case.groups.is_empty() && case.bounds.iter().all(|b| b.0.is_infinite() && b.1.is_infinite());
@@ -302,12 +303,12 @@ proptest! {
             let (found, other) = (solve(&problem, &settings).unwrap(), solve(&divided, &settings).unwrap());
             prop_assert!(close(found.objective, other.objective, 2e-9), "{words}, {method}");
             if found.support != other.support {
-                // A tie; then the objectives say it all.
+                // The models tie, so only their objectives are compared.
                 continue;
             }
             for (j, sd) in deviations.iter().enumerate() {
                 let (own, scaled) = (found.coefficients[j] * sd, other.coefficients[j]);
-                // A small ridge leaves the coefficients of columns that nearly agree to rounding.
+                // A small ridge leaves the coefficients of nearly equal columns to rounding.
                 prop_assert!((own - scaled).abs() <= 1e-5 * (1.0 + scaled.abs()), "{words}, {method}: {own} is not {scaled}");
             }
         }
@@ -337,7 +338,7 @@ proptest! {
     }
 }
 
-/// Stops after so many nodes and gives the bytes of the checkpoint.
+/// Stops after this many nodes; returns the bytes of the checkpoint.
 fn stopped(problem: &Problem, nodes: u64) -> Vec<u8> {
     let mut saved = Vec::new();
     let limited = Settings {
@@ -381,7 +382,7 @@ fn a_checkpoint_belongs_to_the_standardized_problem_and_resumes_to_the_same() {
 
 #[test]
 fn a_checkpoint_knows_deviations_of_one() {
-    // Their deviations are 1: columns, ridges and bounds are the same with and without.
+    // The deviations are 1: columns, ridges and bounds are the same with and without standardising.
     let columns = vec![1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0];
     let builder = Problem::builder(
         Design::dense(4, 2, columns).unwrap(),
@@ -398,7 +399,7 @@ fn a_checkpoint_knows_deviations_of_one() {
     }
 }
 
-/// A view that is there already is what is standardised: its coefficients come back.
+/// Standardising applies to a given view, and the coefficients are those of the view.
 #[test]
 fn a_view_is_standardized_as_it_is_seen() {
     let values = vec![11.0, 12.0, 13.0, 17.0];
@@ -438,10 +439,10 @@ fn bounds_and_scales_are_those_of_the_data() {
     assert_eq!(problem.bounds(0), (0.0, 0.3e-5));
     let scales = problem.scales().unwrap();
     assert!(close(scales[0], 1e5 * 1.25f64.sqrt(), 1e-15));
-    // A constant is divided by its size.
+    // A constant is divided by its absolute value.
     assert_eq!(scales[1], 7.0);
     let found = solve(&problem, &Settings::default()).unwrap();
-    // To the last bit.
+    // Equal to the last bit.
     assert_eq!(found.coefficients[0], 0.3e-5);
 }
 

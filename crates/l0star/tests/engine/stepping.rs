@@ -1,4 +1,4 @@
-//! A search stepped by hand: bounds that only rise, stops that lose nothing, events that tell the truth.
+//! A search stepped by hand: bounds only rise, stops lose nothing, and events are correct.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use l0star::internals::{Pdal, pdal};
 use l0star::search::{Context, Event, News, Progress, Search, Tree};
 use l0star::{Mechanisms, Method, Problem, Settings, Status, loss, solve, solve_observed};
 
-/// Every third step is stopped once, and taken again.
+/// Stops every third step once, and repeats it.
 fn stop_and_step_on<T: Tree>(problem: &Problem, base: &Settings, tree: T) {
     let truth = unlimited(problem, base);
     let flag = Arc::new(AtomicBool::new(false));
@@ -59,13 +59,13 @@ fn an_interrupted_search_can_be_stepped_on_to_the_same_optimum() {
     let [ordered, binary] = searches();
     let pdal = Pdal::new(&problem, pdal::EPSILON);
     stop_and_step_on(&problem, &ordered, OrderedTree::new(pdal, true, true));
-    // The engine takes quadratic problems over from this tree.
+    // The engine would solve quadratic problems in another way, not with this tree.
     let labels = hard("logistic");
     let tree = BinaryTree::new(NewtonRows::new(&labels, Mechanisms::default()));
     stop_and_step_on(&labels, &binary, tree);
 }
 
-/// Steps a search by hand: the bound only rises, and never above the objective in the end.
+/// Steps a search by hand: the bound only rises, and is never above the final objective.
 fn step_by_hand<T: Tree>(problem: &Problem, settings: &Settings, tree: T, words: &str) {
     let mut search = Search::new(Context::new(problem, settings), tree);
     let mut bounds = vec![search.lower_bound().value()];
@@ -82,7 +82,7 @@ fn step_by_hand<T: Tree>(problem: &Problem, settings: &Settings, tree: T, words:
     }
     let best = search.context().incumbents.best();
     for (step, pair) in bounds.windows(2).enumerate() {
-        // What ties with the incumbent may be dropped with evidence that much below it.
+        // Nodes that tie with the incumbent may be dropped with evidence that much below it.
         assert!(
             pair[1] >= pair[0] - 1e-9 * best.max(1e-12),
             "{words}: the bound falls from {} to {} in step {step}, objective {best}",
@@ -106,7 +106,7 @@ fn step_by_hand<T: Tree>(problem: &Problem, settings: &Settings, tree: T, words:
     );
     let found = search.into_context().solution(settings, None, Some(bound));
     assert_eq!(found.status, Status::Optimal, "{words}");
-    // Where nothing but rounding is left of the objective, it may be evaluated again.
+    // Where only rounding is left of the objective, it may be evaluated again.
     let rounding = 1e-30 * problem.objective(&[]);
     assert!((found.objective - best).abs() <= rounding, "{words}");
 }
@@ -128,8 +128,8 @@ fn stepping_by_hand_the_bound_only_rises_and_stays_below_the_objective() {
     }
 }
 
-/// Searches of small problems of every kind. The seeds at the end have nodes whose relaxation ends below its best
-/// bound, so that a child's own bound is far below its parent's.
+/// Steps searches of small problems of every kind. The seeds at the end have nodes whose relaxation ends below its
+/// best bound, so that a child's own bound is far below its parent's.
 fn step_small_problems(warm: bool, pruning: bool) {
     for name in bounded() {
         for seed in (0..60).chain([278, 377, 681, 843, 907, 917]) {

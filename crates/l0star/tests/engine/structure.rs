@@ -1,5 +1,5 @@
-//! Groups, bounds, heredity, forced and left-out features, ridge factors: the same as by brute force over the rules that
-//! were asked for, told here in other words than the engine's.
+//! Groups, bounds, heredity, forced and excluded features, and ridge factors give the same as brute force over the
+//! stated rules, which are implemented here independently of the engine.
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -28,7 +28,7 @@ fn brute_force(case: &RuledCase) -> Vec<(f64, Vec<usize>)> {
         .allowed()
         .into_iter()
         .map(|set| {
-            // Column 0 may be in anyway.
+            // Column 0 may be always in.
             let free: Vec<usize> = set.iter().copied().filter(|j| always.contains(j)).collect();
             restricted.fit(&free);
             (restricted.precise_objective(), set)
@@ -80,7 +80,7 @@ fn check(case: &RuledCase, settings: &Settings) -> Result<(), TestCaseError> {
         found.gap(),
         optimum
     );
-    // The model itself is one that was asked for.
+    // The model follows the rules.
     for (j, x) in found.coefficients.iter().enumerate() {
         let (low, high) = problem.bounds(j);
         prop_assert!(
@@ -216,7 +216,7 @@ proptest! {
             );
             prop_assert!(limit.is_some() || price.status == Status::Optimal, "{words}: {price:?}");
             prop_assert!(price.lower_bound <= best + slack, "{words}: {price:?} above {best}");
-            // What the best model costs, whatever the model that was priced is.
+            // The cost is that of the best model, whichever model was priced.
             let cost = best - truth[0].0;
             let (low, high) = price.cost_bounds;
             prop_assert!(low <= cost + slack && cost <= high + slack, "{words}: {price:?}, not {cost}");
@@ -230,8 +230,8 @@ proptest! {
     }
 }
 
-/// The minimum over a box, by the conditions that make it one: no coefficient could be better for the slopes that the model
-/// has. Everything but the scalar loss is computed here from the raw numbers.
+/// Checks the conditions of a minimum over a box: no coefficient could be better for the slopes of the model.
+/// Everything but the scalar loss is computed here from the raw numbers.
 #[test]
 fn a_fit_with_bounds_meets_the_conditions_of_a_minimum() {
     for name in loss::NAMES {
@@ -284,7 +284,8 @@ fn a_fit_with_bounds_meets_the_conditions_of_a_minimum() {
                     problem.loss().slope(z, b[i]) / n as f64
                 })
                 .collect();
-            // P less its dual at these slopes: `Σ δ(-g - λδ/2)` with δ the way to the best coefficient for them.
+            // P minus its dual at these slopes: `Σ δ(-g - λδ/2)`, where δ is the step to the best coefficient for
+            // them.
             let mut gap = 0.0;
             for (j, (low, high)) in bounds.iter().enumerate() {
                 let pull: f64 = (0..n).map(|i| slopes[i] * columns[j][i]).sum();
@@ -417,7 +418,7 @@ fn included_features_are_in_the_support_and_counted() {
         "{found:?}"
     );
     assert_eq!(found.solutions[0].support.len(), 2);
-    // Free ones are neither.
+    // Features that are included for free are neither.
     let problem = small().include_free(2).k(1).build().unwrap();
     let free = solve(&problem, &Settings::default()).unwrap();
     assert!(
@@ -427,7 +428,7 @@ fn included_features_are_in_the_support_and_counted() {
     assert_eq!(free.objective, found.objective);
 }
 
-/// Problems that take many nodes: groups, signs, boxes, and heredity, each by itself.
+/// Problems that take many nodes: groups, signs, boxes and heredity, each alone.
 fn hard_ones(name: &str) -> Vec<(&'static str, Problem)> {
     let boxes = (0..25).fold(hard_draft(name), |builder, j| builder.bounds(j, -0.2, 0.4));
     let chains = (10..25).fold(hard_draft(name), |builder, j| {
@@ -456,7 +457,7 @@ fn searches_that_take_many_nodes_equal_the_exhaustive_method_and_can_be_resumed(
                 (found.objective - truth.objective).abs() <= 1e-9 * truth.objective,
                 "{name}, {words}"
             );
-            // In pieces of a few nodes, each from the checkpoint of the one before.
+            // The search runs in pieces of a few nodes, each from the checkpoint of the previous one.
             let pieces = Settings {
                 node_limit: Some(7),
                 ..Settings::default()

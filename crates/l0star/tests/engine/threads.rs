@@ -1,4 +1,4 @@
-//! Several threads on one search: the same answer, the same limits.
+//! A search on several threads gives the same answer and keeps the same limits.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::common::stopped::{check_stopped, unlimited, with_memory};
 use l0star::search::{Context, Event, News};
 use l0star::{Design, Problem, Settings, Solution, Status, loss, solve, solve_observed};
 
-/// The default search on so many threads.
+/// The settings of the default search on this many threads.
 fn with_threads(threads: usize) -> Settings {
     Settings {
         threads: NonZeroUsize::new(threads),
@@ -85,7 +85,7 @@ fn an_interrupt_stops_several_threads() {
         interrupt: Some(Arc::clone(&flag)),
         ..with_threads(2)
     };
-    // The first model is found before there is more than one thread.
+    // The first model is found while there is only one thread.
     let observer = Box::new(|event: &Event| {
         if matches!(event.news, News::Incumbent { .. }) {
             flag.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Prices with columns that say the same: those of all columns, by a search of the data without the copies.
+//! Prices with duplicate columns equal those of all columns, although the search uses the data without the copies.
 
 use crate::common;
 use std::num::NonZeroUsize;
@@ -50,7 +50,7 @@ proptest! {
         }
     }
 
-    /// What is proved of a solution that was stopped early is no more than it says.
+    /// The price of a solution that was stopped early claims no more than is proved.
     #[test]
     fn prices_of_an_unproved_solution_are_exact(seed in any::<u64>()) {
         let (data, k) = draw(seed);
@@ -69,7 +69,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(40, 85))]
 
-    /// The other losses against the same prices by enumeration.
+    /// Other losses against prices by enumeration.
     #[test]
     fn other_losses_are_exact_too(seed in any::<u64>(), name in proptest::sample::select(loss::NAMES)) {
         let (mut data, k) = draw(seed);
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// Nodes of all prices.
+/// Number of nodes of all prices.
 fn nodes(prices: &[Price]) -> u64 {
     prices.iter().map(|price| price.nodes).sum()
 }
@@ -112,7 +112,7 @@ fn copies_at_most_double_the_nodes() {
         );
         for (with, without) in with.iter().zip(&without) {
             assert_eq!(with.status, Status::Optimal, "{name}: {with:?}");
-            // Of a copied column the copy takes the place.
+            // The copy replaces a copied column.
             let is_copied = [0, 8, 12].contains(&with.feature);
             if with.chosen && is_copied {
                 assert_eq!(
@@ -136,7 +136,7 @@ fn copies_at_most_double_the_nodes() {
     }
 }
 
-/// Without scaling a shorter column can only stand for a longer one at a cost.
+/// Without scaling, a shorter column can replace a longer one only at a cost.
 #[test]
 fn a_shorter_copy_has_a_price_of_its_own() {
     let (plain, _) = hard("quadratic");
@@ -157,7 +157,7 @@ fn a_shorter_copy_has_a_price_of_its_own() {
     }
 }
 
-/// Prices with copies resume from every checkpoint of theirs.
+/// Prices with copies resume from each of their checkpoints.
 #[test]
 fn checkpoints_of_prices_with_copies_resume() {
     let (_, copied) = hard("quadratic");
@@ -193,7 +193,7 @@ fn checkpoints_of_prices_with_copies_resume() {
     }
 }
 
-/// Bounds that differ make a copy another column.
+/// A copy with other bounds counts as another column.
 #[test]
 fn prices_respect_the_bounds_of_copies() {
     let column = [1.0, 2.0, 4.0, 3.0, -1.0, 0.5];

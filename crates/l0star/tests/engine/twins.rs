@@ -1,4 +1,4 @@
-//! Columns that say the same: the answer is that of all columns, the search that of the data without the copies.
+//! Duplicate columns: the answer is that of all columns, the search that of the data without the copies.
 
 use crate::common;
 use std::collections::HashSet;
@@ -50,7 +50,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(300, 83))]
 
-    /// A list has every set of columns, copies in the place of each other and beside each other.
+    /// A list has every set of columns: copies may replace each other or be in together.
     #[test]
     fn lists_are_exact(
         seed in any::<u64>(),
@@ -107,7 +107,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(60, 82))]
 
-    /// The other losses against the same problem solved as it is.
+    /// Other losses against the same problem solved with its copies.
     #[test]
     fn other_losses_are_exact_too(seed in any::<u64>(), name in proptest::sample::select(loss::NAMES)) {
         let (mut data, k) = draw(seed);
@@ -158,7 +158,7 @@ fn copies_at_most_double_the_nodes() {
     }
 }
 
-/// The models of a list with other members of the same classes need no search of their own.
+/// Listed models with other members of the same classes need no additional search.
 #[test]
 fn copies_at_most_double_the_nodes_of_a_list() {
     for name in ["quadratic", "huber", "logistic"] {
@@ -188,7 +188,7 @@ fn twins_are_named_both_ways() {
     assert_eq!(problem.twins(24), [0]);
     assert_eq!(problem.twins(12), [26]);
     assert_eq!(problem.twins(1), Vec::<usize>::new());
-    // Without an intercept a shift makes another column; without scaling a factor does.
+    // Without an intercept, a shifted column is not a copy; without scaling, a multiplied one is not.
     let other = Data {
         intercept: false,
         ..copied.clone()
@@ -221,7 +221,7 @@ fn the_longer_of_two_proportional_columns_is_chosen() {
     );
 }
 
-/// A copy that may not be negative stands for its column only where its coefficient is positive.
+/// A copy that may not be negative replaces its column only where its coefficient is positive.
 #[test]
 fn a_copy_with_other_bounds_cannot_stand_for_its_column() {
     let column = [1.0, 2.0, 4.0, 3.0, -1.0, 0.5];

@@ -85,7 +85,7 @@ impl Drawn {
     }
 }
 
-/// As strings, so that every digit counts.
+/// The result as a string, so that every digit counts.
 fn digits(solution: &l0star::Solution, unit: f64) -> String {
     let coefficients = solution.coefficients.iter().map(|x| x / unit);
     format!(
@@ -103,7 +103,7 @@ fn digits(solution: &l0star::Solution, unit: f64) -> String {
 proptest! {
     #![proptest_config(cases(60, 20))]
 
-    /// From 2^-600 to 2^400: the same digits, or an error that says why.
+    /// Units from 2^-600 to 2^400 give the same digits, or an error that says why.
     #[test]
     fn a_power_of_two_changes_no_digit(seed in any::<u64>(), exponent in -600i32..=400) {
         let drawn = Drawn::new(seed);

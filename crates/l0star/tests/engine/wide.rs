@@ -11,7 +11,7 @@ use l0star::{Checkpoint, Design, Price, PriceRun, Problem, Settings, Solution, l
 const ROWS: usize = 20;
 const COLUMNS: usize = 3005;
 
-/// Two columns matter.
+/// A problem in which two columns matter.
 fn wide(name: &str) -> Problem {
     let mut random = Random::new(3);
     let values: Vec<f64> = (0..ROWS * COLUMNS).map(|_| random.normal()).collect();
@@ -29,7 +29,7 @@ fn wide(name: &str) -> Problem {
     builder.loss(loss).build().unwrap()
 }
 
-/// The prices as far as they are known after so many checkpoints.
+/// The prices that are known after this many checkpoints.
 fn interrupted(problem: &Problem, best: &Solution, after: usize) -> Vec<Price> {
     let flag = Arc::new(AtomicBool::new(after == 0));
     let settings = Settings {
@@ -65,7 +65,7 @@ fn intervals_hold_the_prices_of_wide_problems_wherever_they_are_stopped() {
                     }
                 };
                 let others = (0..COLUMNS).filter(|i| *i != j);
-                // Without a chosen feature the other one need not be in: a bound from above is what this is then.
+                // Without the chosen feature, the other one need not be in; then this is an upper bound.
                 let truth = others
                     .map(|i| {
                         let mut support = with(i);

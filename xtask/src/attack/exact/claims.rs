@@ -1,4 +1,4 @@
-//! What a result claims, compared with the exact minima of all models.
+//! The claims of a result, compared with the exact minima of all models.
 
 use std::ops::Not;
 
@@ -10,22 +10,22 @@ use l0star_oracle::{Exact, Least};
 use super::draw::Case;
 use crate::soak::common::Random;
 
-/// `objective` is within this share of P of its model (`docs/numerics.md`, section 11).
+/// Relative error allowed between `objective` and P of its model (`docs/numerics.md`, section 11).
 const ROUNDING: f64 = 32.0 / (1u64 << 53) as f64;
-/// Underflow on the way to an objective (the same section).
+/// Absolute error from underflow in an objective (the same section).
 const TINY: f64 = 1e-290;
-/// What `optimal` promises, of [`scale`].
+/// Relative error that `optimal` allows, as a share of [`scale`].
 const PROMISE: f64 = 1e-9;
-/// Room for the float operations that compare a gap with what is allowed.
+/// Factor for the float operations that compare a gap with the allowed gap.
 const ROOM: f64 = 1.0 + 1e-14;
 
-/// A set of columns that a model may have.
+/// A set of columns that the constraints allow as a model.
 struct Model {
-    /// As the oracle needs it, the intercept included.
+    /// The columns as the oracle needs them, with the intercept.
     columns: Vec<usize>,
-    /// As a solution shows it: always-in columns that k does not count are not part of it.
+    /// The support as a solution shows it, without always-in columns that k does not count.
     support: Vec<usize>,
-    /// The least P, and the prices of its features.
+    /// The least P with the prices of the features; `cost` is the sum of these prices.
     least: Least,
     cost: Exact,
 }
@@ -35,16 +35,16 @@ pub struct Truth<'c> {
     case: &'c Case,
     exact: l0star_oracle::Problem,
     models: Vec<Model>,
-    /// P(0): the least without selectable features; `None` where no model is allowed.
+    /// P(0), the minimum without selectable features; `None` if no model is allowed.
     empty: Option<Least>,
 }
 
-/// What a tolerance is relative to: the objective, but no less than 1e-12 of P(0) as it is reported ([`Truth::empty`]).
+/// Returns what a tolerance is relative to: the objective, at least 1e-12 of the reported P(0) ([`Truth::empty`]).
 fn scale(objective: f64, found: &Solution) -> f64 {
     objective.max(1e-12 * found.empty_objective).max(1e-280)
 }
 
-/// The smallest of some numbers that are each enclosed.
+/// Returns the smallest of several enclosed numbers.
 fn smallest<'a>(all: impl Iterator<Item = &'a Least>) -> Option<Least> {
     all.cloned().reduce(|a, b| Least {
         low: a.low.min(b.low),
@@ -52,18 +52,18 @@ fn smallest<'a>(all: impl Iterator<Item = &'a Least>) -> Option<Least> {
     })
 }
 
-/// A finding, unless the claim holds.
+/// Returns a finding unless the claim holds.
 fn claim(holds: bool, words: impl FnOnce() -> String) -> Result<(), String> {
     holds.not().then(words).map_or(Ok(()), Err)
 }
 
-/// A number that is reported, which has to be finite.
+/// Returns a reported number, which must be finite.
 fn number(name: &str, value: f64) -> Result<Exact, String> {
     claim(value.is_finite(), || format!("{name} is {value}"))?;
     Ok(Exact::of(value))
 }
 
-/// What P of the model with this objective is at most.
+/// Returns the upper limit on P of the model with this objective.
 fn above(objective: f64) -> Result<Exact, String> {
     let value = number("an objective", objective)?;
     Ok(value
@@ -111,7 +111,7 @@ impl<'c> Truth<'c> {
         })
     }
 
-    /// The sets with at most so many features.
+    /// Returns the models with at most `k` features.
     fn sized(&self, k: usize) -> impl Iterator<Item = &Model> {
         let rules = &self.case.rules;
         self.models
@@ -129,10 +129,10 @@ impl<'c> Truth<'c> {
         smallest(all).ok_or_else(|| "no model is allowed, but one was found".to_owned())
     }
 
-    /// A bound that was announced at any time.
+    /// Checks a bound that was announced at any time.
     pub fn bound(&self, bound: f64, k: usize) -> Result<(), String> {
         let optimum = self.optimum(k)?;
-        // −∞ is no claim.
+        // A bound of −∞ claims nothing.
         let holds = bound == f64::NEG_INFINITY || number("a bound", bound)? <= optimum.high;
         claim(holds, || {
             let above = Exact::of(bound).minus(&optimum.high).value();
@@ -141,7 +141,7 @@ impl<'c> Truth<'c> {
         })
     }
 
-    /// A model and its objective: allowed, within the bounds, and no better than the least of its set.
+    /// Checks that a model is allowed, respects the bounds, and has no objective below the minimum of its set.
     fn model(
         &self,
         problem: &Problem,
@@ -163,7 +163,7 @@ impl<'c> Truth<'c> {
                 format!("the coefficient {x:e} of column {j} is outside [{low:e}, {high:e}]")
             })?;
         }
-        // With an intercept, or standardised, coefficients are rounded once more on the way out.
+        // With an intercept or standardisation, coefficients are rounded once more when they are reported.
         if !self.case.intercept && problem.scales().is_none() {
             let pairs: Vec<(usize, f64)> = coefficients.iter().copied().enumerate().collect();
             let exact = self.exact.objective(&pairs);
@@ -187,7 +187,7 @@ impl<'c> Truth<'c> {
         Ok(model)
     }
 
-    /// The best model, its bound and its status.
+    /// Checks the best model, its bound and its status.
     pub fn solution(
         &self,
         problem: &Problem,
@@ -224,11 +224,11 @@ impl<'c> Truth<'c> {
         })
     }
 
-    /// P(0) as it is reported is an evaluation: at most twice the minimum, but for a rest of rounding; where that is a perfect
-    /// fit, of no model at all.
+    /// Checks the reported P(0). It is an evaluation: at most twice the minimum, up to rounding. If the minimum is a
+    /// perfect fit, the limit is P without coefficients.
     fn empty(&self, found: &Solution) -> Result<(), String> {
         let (own, mut null) = (found.empty_objective, self.exact.objective(&[]).high);
-        // With a log link tolerances may be relative to the mean of the counts, or 1.
+        // With a log link, tolerances may be relative to the mean of the counts, or to 1.
         let most = self.case.response.iter().copied().fold(1.0, f64::max);
         let whole = match self.case.loss {
             "poisson" => Exact::of(most),
@@ -253,7 +253,7 @@ impl<'c> Truth<'c> {
         })
     }
 
-    /// A list of the best models.
+    /// Checks a list of the best models.
     pub fn list(
         &self,
         problem: &Problem,
@@ -317,7 +317,7 @@ impl<'c> Truth<'c> {
                 })
             }
             Some(within) if !found.truncated => {
-                // Objectives that are proved up to a room are compared with the threshold.
+                // The threshold is lowered by the room up to which objectives are proved.
                 let share = Exact::of((1.0 + within) * (1.0 - 4.0 * ROUNDING));
                 let threshold = self.optimum(k)?.low.times(&share);
                 let room = Exact::of(PROMISE * scale(threshold.value(), found) * ROOM);
@@ -331,7 +331,7 @@ impl<'c> Truth<'c> {
         }
     }
 
-    /// The cost of the other decision about each feature.
+    /// Checks the cost of the opposite decision on each feature.
     pub fn prices(&self, found: &Solution, prices: &[Price]) -> Result<(), String> {
         let k = self.case.rules.k;
         let optimum = self.optimum(k)?;
@@ -357,7 +357,7 @@ impl<'c> Truth<'c> {
             })?;
             let most = other.high.minus(&optimum.low);
             claim(number("a cost", low)? <= most, || say("the lower cost"))?;
-            // An objective that is not known yet costs anything.
+            // While no objective is known, the upper cost is infinite.
             let least = other.low.minus(&optimum.high);
             let holds = high == f64::INFINITY || number("a cost", high)? >= least;
             claim(holds, || say("the upper cost"))?;
@@ -372,7 +372,7 @@ impl<'c> Truth<'c> {
         Ok(())
     }
 
-    /// An objective to beat: the least of all, or one above it; `None` where there is no such float.
+    /// Draws an objective to beat: the minimum over all models or one above it; `None` if there is no such float.
     pub fn reference(&self, random: &mut Random) -> Option<f64> {
         let k = self.case.rules.k;
         let least = self.optimum(k).ok()?.high.value();
@@ -382,7 +382,7 @@ impl<'c> Truth<'c> {
         (reference.is_finite() && reference > 1e-280).then_some(reference)
     }
 
-    /// The boxes of a node, the features that it is said to need, its bound and those of its children.
+    /// Checks the boxes of a node, the features it is said to need, its bound and those of its children.
     pub fn probed(&self, inside: &[usize], free: &[usize], found: &Probed) -> Result<(), String> {
         let rules = &self.case.rules;
         let is_here = |model: &&Model| {
@@ -426,7 +426,7 @@ impl<'c> Truth<'c> {
         Ok(())
     }
 
-    /// Every size of a path.
+    /// Checks every size of a path.
     pub fn path(
         &self,
         problem: &Problem,

@@ -1,4 +1,4 @@
-//! Small problems that floating point finds hard, and the same problems in exact numbers.
+//! Small problems that are hard for floating point, and the same problems in exact numbers.
 
 use l0star::problem::Builder;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use l0star_oracle::{Column, Dyadic, Loss, Row, Times};
 use crate::soak::common::priced::Prices;
 use crate::soak::common::{Random, Rules, compress};
 
-/// A problem as it is drawn.
+/// A drawn problem.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub loss: &'static str,
     pub delta: f64,
     pub columns: Vec<Vec<f64>>,
     pub response: Vec<f64>,
-    /// What is known of the responses, where these are times.
+    /// Events, strata and entry times, if the responses are times.
     pub times: Option<Times>,
     pub weights: Option<Vec<f64>>,
     pub offset: Option<Vec<f64>>,
@@ -25,20 +25,20 @@ pub struct Case {
     pub intercept: bool,
     pub standardize: bool,
     pub is_sparse: bool,
-    /// Nothing about it is extreme: methods that converge slowly are tried, too.
+    /// Whether nothing about the problem is extreme, so that slowly converging methods are tried too.
     pub is_mild: bool,
     pub rules: Rules,
-    /// What features cost.
+    /// The prices of features.
     pub prices: Prices,
 }
 
-/// 10 to a power between two.
+/// Returns a random power of 10 with an exponent between `low` and `high`.
 fn power(random: &mut Random, low: f64, high: f64) -> f64 {
     10f64.powf(low + (high - low) * random.uniform())
 }
 
 impl Case {
-    /// The problem of a seed; losses come in turn.
+    /// Draws the problem of a seed; the losses take turns.
     pub fn draw(seed: u64) -> Self {
         let names = [loss::NAMES, &[Cox::NAME]].concat();
         let loss = names[seed as usize % names.len()];
@@ -80,7 +80,7 @@ impl Case {
         }
         let mut sizes = vec![1.0; d];
         if !is_mild {
-            // The enclosures of the smooth losses have digits for so much, and no more.
+            // The enclosures of the smooth losses have digits for exponents up to these only.
             let most = match loss {
                 "logistic" | "poisson" | "gamma" | "cox" => [3.0, 8.0, 15.0][random.below(3)],
                 _ => [3.0, 30.0, 300.0][random.below(3)],
@@ -106,7 +106,7 @@ impl Case {
         };
         let mut case = Self {
             loss,
-            // An extreme unit may leave the range: then the loss itself is refused.
+            // An extreme unit may leave the range of floats, and then the loss itself is refused.
             delta,
             weights: weights(random, n, is_mild),
             offset,
@@ -137,7 +137,7 @@ impl Case {
         case
     }
 
-    /// A problem for proved boxes: quadratic, with fewer rows than columns, often a small ridge; losses do not come in turn.
+    /// Draws a problem for proved boxes: quadratic, with fewer rows than columns, often with a small ridge.
     pub fn wide(seed: u64) -> Self {
         let random = &mut Random::new(seed ^ 0x510E_527F_ADE6_82D1);
         let is_mild = random.chance(0.3);
@@ -214,7 +214,7 @@ impl Case {
         Ok(Arc::new(cox.entry(times.entry.clone()).ties(ties)))
     }
 
-    /// The problem as a user states it.
+    /// Returns the problem as a user states it.
     pub fn builder(&self) -> Result<Builder, l0star::Error> {
         let (n, d) = (self.response.len(), self.columns.len());
         let design = if self.is_sparse {
@@ -260,11 +260,11 @@ impl Case {
         Ok(builder)
     }
 
-    /// The problem in exact numbers, its intercept the last column.
+    /// Returns the problem in exact numbers, with the intercept as its last column.
     ///
-    /// The floats are the problem (`docs/numerics.md`, section 0): the shares of the rows as they are rounded, the columns
+    /// The floats define the problem (`docs/numerics.md`, section 0): the shares of the rows as rounded, the columns
     /// multiplied by the rounded reciprocals of their deviations, bounds multiplied by the deviations. Centring changes
-    /// nothing but the intercept.
+    /// only the intercept.
     pub fn exact(&self, problem: &Problem) -> l0star_oracle::Problem {
         let n = self.response.len();
         let shares = match &self.weights {
@@ -311,7 +311,7 @@ impl Case {
     }
 }
 
-/// A new column, or one like a column before it: equal, or equal up to 1e-9 … 1e-15.
+/// Draws a new column, or one like an earlier column: equal to a multiple of it, exactly or up to 1e-9 … 1e-15.
 fn one_column(random: &mut Random, before: &[Vec<f64>], n: usize) -> Vec<f64> {
     if !before.is_empty() && random.chance(0.25) {
         let from = before[random.below(before.len())].clone();
@@ -334,7 +334,7 @@ fn one_column(random: &mut Random, before: &[Vec<f64>], n: usize) -> Vec<f64> {
     }
 }
 
-/// A response of some of the columns, with noise or without.
+/// Draws a response from some of the columns, with or without noise.
 fn response(random: &mut Random, columns: &[Vec<f64>]) -> Vec<f64> {
     let truth: Vec<f64> = columns
         .iter()
@@ -365,7 +365,7 @@ fn response(random: &mut Random, columns: &[Vec<f64>]) -> Vec<f64> {
     (0..columns[0].len()).map(one).collect()
 }
 
-/// Counts or amounts with these logarithms, in some unit; counts are whole more often than not, and may all be 0.
+/// Turns logarithms into counts or amounts in some unit; counts are mostly whole, and may all be 0.
 fn amounts(random: &mut Random, loss: &str, unit: f64, response: &mut [f64]) {
     let is_whole = random.chance(0.7);
     let all_zero = loss == "poisson" && random.chance(0.03);
@@ -380,8 +380,9 @@ fn amounts(random: &mut Random, loss: &str, unit: f64, response: &mut [f64]) {
     }
 }
 
-/// Makes responses times, early ones where they were large; often with ties, strata and late entries. All events may be at one time, strata may
-/// have none.
+/// Turns responses into times, early where they were large; often with ties, strata and late entries.
+///
+/// All events may be at one time, and strata may have none.
 fn hazards(random: &mut Random, response: &mut [f64]) -> Times {
     let n = response.len();
     let ties = random.below(6);
@@ -412,7 +413,7 @@ fn hazards(random: &mut Random, response: &mut [f64]) -> Times {
     }
 }
 
-/// Columns in units of their own.
+/// Gives columns different units.
 fn stretch(random: &mut Random, columns: &mut [Vec<f64>], sizes: &mut [f64], most: f64) {
     let all = random.chance(0.3).then(|| power(random, -most, most));
     let share = [0.0, 0.3, 1.0][random.below(3)];
@@ -426,7 +427,7 @@ fn stretch(random: &mut Random, columns: &mut [Vec<f64>], sizes: &mut [f64], mos
     }
 }
 
-/// Columns whose means are far from 0.
+/// Moves the means of columns far from 0.
 fn shift(random: &mut Random, columns: &mut [Vec<f64>]) {
     for column in columns {
         if random.chance(0.6) {
@@ -454,12 +455,12 @@ fn weights(random: &mut Random, n: usize, is_mild: bool) -> Option<Vec<f64>> {
             }
         })
         .collect();
-    // Both classes stay.
+    // Both classes keep positive weight.
     weights[..2].iter_mut().for_each(|w| *w = w.max(1e-12));
     Some(weights)
 }
 
-/// What is asked of the features. Few coefficients have bounds, since the oracle tries every choice of those that are reached.
+/// Draws constraints on features. Few coefficients have bounds, as the oracle tries every choice of active bounds.
 fn rules(random: &mut Random, d: usize, bounded: usize, unit: f64, sizes: &[f64]) -> Rules {
     let mut rules = Rules {
         d,
@@ -469,7 +470,7 @@ fn rules(random: &mut Random, d: usize, bounded: usize, unit: f64, sizes: &[f64]
     let [groups, bounds, forced, factors, heredity] =
         [0.2, 0.25, 0.15, 0.15, 0.2].map(|p| random.chance(p));
     if groups {
-        // Pairs and threes.
+        // Groups of two or three columns.
         let mut rest: Vec<usize> = (0..d).collect();
         while rest.len() > 1 && random.chance(0.7) {
             let size = (2 + random.below(2)).min(rest.len());

@@ -1,4 +1,4 @@
-//! Problems with fewer rows than columns, searched with proved boxes; the boxes themselves, in exact numbers.
+//! Problems with fewer rows than columns, searched with proved boxes, and the boxes themselves in exact numbers.
 
 use std::num::NonZeroUsize;
 
@@ -10,7 +10,7 @@ use super::draw::Case;
 use super::{Finding, in_pieces, interrupted, search, sizes};
 use crate::soak::common::Random;
 
-/// A search with boxes, another that is stopped and resumed, and the boxes of some nodes.
+/// Checks a search with boxes, another that is stopped and resumed, and the boxes of some nodes.
 pub fn examine(case: &Case, seed: u64) -> Result<(), Finding> {
     let Ok(problem) = case.builder().and_then(|builder| builder.build()) else {
         return Ok(());
@@ -28,7 +28,7 @@ pub fn examine(case: &Case, seed: u64) -> Result<(), Finding> {
     nodes(&truth, case, &problem, random)
 }
 
-/// Boxes wherever they apply; small sizes by trees, too, most of the time.
+/// Returns settings with boxes wherever they apply; small sizes mostly use trees as well.
 fn with_boxes(random: &mut Random) -> Settings {
     let mut settings = Settings::default();
     settings.mechanisms.boxes = Use::Always;
@@ -42,7 +42,7 @@ fn with_boxes(random: &mut Random) -> Settings {
     settings
 }
 
-/// The boxes of nodes on a random way down the tree, for a random objective to beat.
+/// Checks the boxes of nodes on a random path down the tree, for a random objective to beat.
 fn nodes(
     truth: &Truth,
     case: &Case,
@@ -78,7 +78,7 @@ fn nodes(
 mod tests {
     use super::*;
 
-    /// Boxes that nothing is in, or that nothing is proved of, would find nothing.
+    /// If no model were in the boxes, or nothing were proved about them, the attack would find nothing.
     #[test]
     fn boxes_are_narrower_than_those_of_the_ridge_and_checked() {
         let (mut narrower, mut seen) = (0, 0);
@@ -102,7 +102,7 @@ mod tests {
             seen += 1;
             let (j, _, high) = found.boxes[0];
             narrower += u32::from(high < 0.9 * (2.0 * reference / problem.ridge(j)).sqrt());
-            // An interval without the coefficients of the best model of some set is found.
+            // An interval that excludes the coefficients of the best model of a set must be found.
             let mut wrong = found.clone();
             for (_, low, high) in &mut wrong.boxes {
                 (*low, *high) = (high.next_up(), high.next_up());

@@ -1,4 +1,4 @@
-//! Appendix C, Figure 7: what pruning and warm starts are worth.
+//! Appendix C, Figure 7: the effect of pruning and warm starts.
 
 use super::{Experiment, listed, overall, seconds, statement};
 use crate::reproduce::figure::{CALLS, Figure, Panel, SECONDS};
@@ -66,7 +66,7 @@ fn chapter(results: &Results) -> Chapter {
     }
 }
 
-/// At how many values of k the warm start alone helps.
+/// Counts the values of k at which the warm start alone helps.
 fn faster(results: &Results) -> usize {
     let [warm, neither] = [WARM, NEITHER].map(|e| results.marks("huber", e.name, seconds));
     warm.iter()

@@ -12,11 +12,11 @@ pub const COST: Experiment = Experiment {
     chapter,
 };
 
-/// The name of the exhaustive search's curve.
+/// Name of the curve of the exhaustive search.
 const EXHAUSTIVE: &str = "all supports";
 const EXACT: [Entrant; 2] = [BFS, ENGINE];
 
-/// What the paper says of 600 instances: panel, title, solved by OMP, HTP, DIHT.
+/// The paper's counts among 600 instances: panel, title, solved by OMP, HTP, DIHT.
 const SOLVED: [(&str, &str, [usize; 3]); 2] = [
     ("huber", "Huber", [598, 172, 233]),
     ("logistic", "Logistic", [464, 7, 82]),
@@ -62,7 +62,7 @@ fn chapter(results: &Results) -> Chapter {
     }
 }
 
-/// As many solver calls as there are supports.
+/// Returns the curve of an exhaustive search, with one solver call per support.
 fn exhaustive(panel: &Panel) -> Option<Series> {
     let marks = panel.series.first()?.marks.iter().map(|mark| Mark {
         mean: binomial(mark.x, mark.x / 10.0),
@@ -112,7 +112,7 @@ fn statements(
                 found.known,
                 100.0 * share
             ),
-            // Random instances and other seeds: a tenth of all instances more or less is the same finding.
+            // The instances are random and the seeds differ, so a tenth of all instances either way counts as the same.
             "the shares differ by at most 10 percentage points",
             (share - said).abs() <= 0.1,
         ));

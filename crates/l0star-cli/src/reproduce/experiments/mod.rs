@@ -13,17 +13,17 @@ use super::plan::Point;
 use super::results::{Results, mean};
 use super::store::Record;
 
-/// One experiment of the paper.
+/// An experiment of the paper.
 pub struct Experiment {
-    /// What `l0star reproduce` calls it, and its files are named after.
+    /// The name in `l0star reproduce` and of the files.
     pub name: &'static str,
-    /// Its instances and methods.
+    /// The instances and methods.
     pub points: fn() -> Vec<Point>,
-    /// Its part of the page.
+    /// The chapter of the page.
     pub chapter: fn(&Results) -> Chapter,
 }
 
-/// In the paper's order.
+/// All experiments, in the paper's order.
 pub const ALL: &[Experiment] = &[
     cost::COST,
     recovery::RECOVERY,
@@ -33,7 +33,7 @@ pub const ALL: &[Experiment] = &[
     ablation::ABLATION,
 ];
 
-/// The mean over all places of a panel.
+/// Returns the mean over all places of a panel.
 fn overall(results: &Results, panel: &str, method: &str, of: impl Fn(&Record) -> f64) -> f64 {
     let values: Vec<f64> = results.of(panel, method).map(of).collect();
     mean(&values)
@@ -47,7 +47,7 @@ fn calls(record: &Record) -> f64 {
     record.solver_calls as f64
 }
 
-/// `a: 1.2, b: 3.4`.
+/// Formats named values: `a: 1.2, b: 3.4`.
 fn listed<'a>(values: impl IntoIterator<Item = (&'a str, f64)>) -> String {
     let items = values
         .into_iter()
@@ -55,7 +55,7 @@ fn listed<'a>(values: impl IntoIterator<Item = (&'a str, f64)>) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-/// A statement whose truth is known: what the paper says, what came out, when that counts as the same, whether it is.
+/// Returns a statement whose truth is known: the paper's claim, the result, the rule, and whether it holds.
 fn statement(paper: &str, found: String, rule: &str, holds: bool) -> Statement {
     Statement {
         paper: paper.to_owned(),

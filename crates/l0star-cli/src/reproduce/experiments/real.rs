@@ -1,4 +1,4 @@
-//! Section 4.2, Figure 5: real data with errors allowed.
+//! Section 4.2, Figure 5: real data with several allowed errors.
 
 use super::{Experiment, statement};
 use crate::reproduce::figure::{CALLS, ERROR, Figure, Panel, SECONDS};
@@ -12,9 +12,9 @@ pub const REAL: Experiment = Experiment {
     chapter,
 };
 
-/// The errors that the paper allows.
+/// Errors that the paper allows.
 pub const GAPS: [f64; 6] = [0.0, 2e-6, 4e-6, 6e-6, 8e-6, 1e-5];
-/// From this error on the paper calls its solver once.
+/// Error from which the paper's search makes a single solver call.
 const ONE_CALL: f64 = 4e-6;
 pub const PANELS: [(&str, &str, Source); 2] = [
     ("diabetes", "Diabetes", Source::Diabetes),
@@ -179,7 +179,7 @@ fn statements(results: &Results, panel: &str, title: &str) -> Vec<Statement> {
     statements
 }
 
-/// Over both data sets: each of the inexact methods misses an optimum.
+/// Returns the statement that each inexact method misses an optimum on one of the data sets.
 fn inexact(results: &Results) -> Statement {
     let error = |panel: &str, entrant: &Entrant| {
         let mut runs = results.of(panel, entrant.name);

@@ -1,5 +1,5 @@
-//! Section 4.1.2, Figure 4, and Appendix D, Figure 8: how often the true support is found, with the paper's ridge and with
-//! ten times as much.
+//! Section 4.1.2, Figure 4, and Appendix D, Figure 8: the frequency with which the true support is found, with the
+//! paper's ridge and with ten times that ridge.
 
 use super::{Experiment, listed, overall, seconds, statement};
 use crate::reproduce::figure::{Figure, PSSR, Panel, SECONDS};
@@ -24,7 +24,7 @@ pub const STRONG: Experiment = Experiment {
 
 const STRONGER: f64 = 10.0;
 
-/// The error that the second search allows.
+/// Error that the approximate searches allow.
 const ALLOWED: f64 = 0.005;
 const EXACT: [Entrant; 2] = [BFS, ENGINE];
 const APPROXIMATE: [Entrant; 2] = [
@@ -33,7 +33,7 @@ const APPROXIMATE: [Entrant; 2] = [
 ];
 const PANELS: [(&str, &str); 2] = [("huber", "Huber"), ("logistic", "Logistic")];
 
-/// What differs between the two experiments on the page.
+/// The differences between the two experiments on the page.
 struct Variant {
     name: &'static str,
     title: &'static str,

@@ -1,28 +1,28 @@
-//! The bound of a node with boxes: the best of the slopes along a descent.
+//! Bound of a node with boxes: the best over the slopes along a descent.
 
 use super::descent::{Room, share};
 use super::{RowBoxes, RowNode};
 use crate::bound::{Certified, Children, DualPoint};
 use crate::tuning::boxes::{ROW_PRICE, ROW_PROGRESS};
 
-/// Rounds of descent and evaluation.
+/// Maximum number of rounds of descent and evaluation.
 const ROUNDS: usize = 60;
-/// Rounds without progress that end it.
+/// Number of rounds without progress after which the ascent ends.
 const STALLS: usize = 8;
 
-/// The point of the best bound of a node, and the point that the descent came to.
+/// The point with the best bound of a node, and the last point of the descent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowAscent {
     /// The slopes of the best bound.
     best: DualPoint,
-    /// The share of the budget of each column, at the point of the best bound.
+    /// Share of the budget of each column, at the point with the best bound.
     pub shares: Vec<f64>,
     /// The last point: (column, coefficient).
     pub x: Vec<(usize, f64)>,
 }
 
 impl RowAscent {
-    /// Maximises the bound of a node from the point in `x`, until it passes `cut`, or little is gained.
+    /// Maximises the bound of a node from the point in `x`, until it passes `cut` or progress stalls.
     pub(crate) fn maximise(
         &mut self,
         at: &RowNode,
@@ -79,7 +79,7 @@ impl RowAscent {
             .tighter(Certified::TRIVIAL)
     }
 
-    /// The bounds of the children of the node that was bounded last.
+    /// Returns the bounds of the children of the node that was bounded last.
     pub(crate) fn children(&self, at: &RowNode, known: &RowBoxes) -> Children {
         let bounds = |j: usize| known.bounds(j);
         let mut children = self.best.children_within(at.problem, &at.node, &bounds);

@@ -1,8 +1,9 @@
-//! Coordinate descent on the loss, a price for the budget, and boxes.
+//! Coordinate descent on the loss with a price on the budget, within boxes.
 //!
-//! It minimises `L(Ax + o) + ½ Σ λ_i x_i² + τ Σ_F |x_i|/end_i` within the boxes, where `end_i` is that of the side that x_i is on. The loss is
-//! replaced by parabolas that touch it at the point and lie above it ([`Loss::covering_curvature`](crate::loss::Loss::covering_curvature)),
-//! so that no step has to be checked. Nothing that is proved hangs on where it comes to.
+//! It minimises `L(Ax + o) + ½ Σ λ_i x_i² + τ Σ_F |x_i|/end_i` within the boxes, where `end_i` is the end on the side
+//! that x_i is on. The loss is replaced by parabolas that touch it at the point and lie above it
+//! ([`Loss::covering_curvature`](crate::loss::Loss::covering_curvature)), so that no step has to be checked. No proof
+//! depends on the point that the descent reaches.
 
 use super::{RowBoxes, RowNode};
 use crate::bound::DualPoint;
@@ -11,7 +12,7 @@ use crate::linalg::kernels;
 use crate::problem::Problem;
 use crate::tuning::boxes::{MOST_KEPT, ROW_COVERS, ROW_NEAR, ROW_PASSES, SETTLED};
 
-/// The columns of a problem, one after the other, without gaps.
+/// The columns of a problem, stored one after the other without gaps.
 #[derive(Debug)]
 pub(crate) struct Columns {
     rows: usize,
@@ -36,16 +37,16 @@ impl Columns {
 /// A point, its slopes, and buffers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Room {
-    /// By column.
+    /// Coefficients by column.
     pub(super) x: Vec<f64>,
     /// The predictions.
     pub(super) z: Vec<f64>,
-    /// The columns that may differ from zero.
+    /// Columns whose coefficients may differ from zero.
     pub(super) touched: Vec<usize>,
-    /// The slopes at the point, once [`Room::look`] was called.
+    /// The slopes at the point, valid after a call of [`Room::look`].
     pub(super) point: DualPoint,
     pub(super) scratch: Vec<f64>,
-    /// What proved each side of each box in the node at hand; empty where that is not kept.
+    /// Points that proved each side of each box in the current node; empty where they are not kept.
     pub(super) certificates: Vec<[DualPoint; 2]>,
     alpha: Vec<f64>,
     slopes: Vec<f64>,
@@ -55,7 +56,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Goes to a point; columns are counted once.
+    /// Moves to a point; a column that is listed twice counts once.
     pub(super) fn go_to(&mut self, at: &RowNode, x: impl Iterator<Item = (usize, f64)>) {
         let problem = at.problem;
         let n = problem.rows();
@@ -81,7 +82,7 @@ impl Room {
         }
     }
 
-    /// Forgets what proved the boxes of another node, and makes room for those of this one, if there is.
+    /// Drops the certificates of another node, and makes room for those of this one if memory allows.
     pub(crate) fn begin(&mut self, problem: &Problem, limits: &Limits) {
         self.certificates.clear();
         let d = problem.design.columns();
@@ -90,7 +91,7 @@ impl Room {
         }
     }
 
-    /// Keeps the point looked at last as the proof of a side.
+    /// Keeps the point examined last as the proof of a side.
     pub(super) fn keep(&mut self, at: &RowNode, (j, which): (usize, usize)) {
         if let Some(own) = self.certificates.get_mut(j) {
             own[which] = self.point.for_bounds(&at.node);
@@ -106,13 +107,14 @@ impl Room {
         self.x[j] = x;
     }
 
-    /// The slopes at the point, for all columns of the node.
+    /// Computes the slopes at the point, for all columns of the node.
     pub(super) fn look(&mut self, at: &RowNode) {
         self.point.move_to(at.problem, &self.z);
         self.point.dots(at.problem, &at.node);
     }
 
-    /// A few rounds of descent from the point looked at last; `held` does not move. Without a budget free columns stay where they are.
+    /// Runs a few rounds of descent from the point examined last; `held` does not move. Without a budget, free columns
+    /// stay where they are.
     pub(super) fn descend(
         &mut self,
         at: &RowNode,
@@ -177,7 +179,7 @@ impl Room {
         self.active = active;
     }
 
-    /// The minimum along one coordinate; how far predictions moved.
+    /// Minimises along one coordinate, and returns how far predictions moved.
     fn step(&mut self, at: &RowNode, j: usize, (low, high): (f64, f64), price: f64) -> f64 {
         let (column, ridge) = (at.columns.column(j), at.problem.ridge[j]);
         let (x, slope) = (self.x[j], kernels::dot(column, &self.slopes));
@@ -214,14 +216,14 @@ impl Room {
         change.abs() * own.sqrt()
     }
 
-    /// How much of the budget the free features of a node use beside `held`.
+    /// Returns how much of the budget the free features of a node use, apart from `held`.
     pub(super) fn used(&self, at: &RowNode, known: &RowBoxes, held: Option<usize>) -> f64 {
         let free = at.node.free.iter().filter(|j| Some(**j) != held);
         free.map(|j| share(self.x[*j], known.bounds(*j))).sum()
     }
 }
 
-/// The share of a box that a coefficient takes up.
+/// Returns the share of a box that a coefficient takes up.
 pub(super) fn share(x: f64, (low, high): (f64, f64)) -> f64 {
     if x > 0.0 {
         x / high

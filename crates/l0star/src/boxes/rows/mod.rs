@@ -1,22 +1,24 @@
 //! Proved boxes for losses that add up over rows: logistic, Huber, the squared hinge.
 //!
-//! For slopes α in the domain of the conjugate, `β = p ∘ α` and `v = Aᵀβ`, Fenchel–Young row by row says of every x
+//! For slopes α in the domain of the conjugate, `β = p ∘ α` and `v = Aᵀβ`, the Fenchel–Young inequality, row by row,
+//! gives for every x
 //!
 //! ```text
 //! P(x) ≥ base + Σ (v_i x_i + ½ λ_i x_i²),   base = βᵀo - L*(β)
 //! ```
 //!
-//! Of the models of a node (S in, at most m of F) with `P(x) ≤ ceiling` and `x_j ≠ 0`, at most m - 1 free features (m if j is in) are non-zero
-//! beside j, and each coefficient is in its box:
+//! Consider a model of a node (S in, at most m of F) with `P(x) ≤ ceiling` and `x_j ≠ 0`. Besides j, at most m - 1 free
+//! features (m if j is in) are non-zero, and each coefficient is in its box:
 //!
 //! ```text
 //! v_j x_j + ½ λ_j x_j² ≤ R = ceiling - base + Σ_S q_i + (sum of the m - 1 largest q_i over F),   i ≠ j
 //! q_i = max over l_i ≤ x ≤ r_i of -v_i x - ½ λ_i x²
 //! ```
 //!
-//! `ceiling - R` is the bound of the node without j that [`DualPoint`] certifies, so that nothing but one quotient has to be
-//! rounded here. On the side s of j where `s v_j > 0` this bounds `s x_j`. Any slopes will do; good ones are those of a point at
-//! which `x_j` is held near the end of its box and the rest of the loss is least ([`side`]). `docs/numerics.md`, section 22.
+//! `ceiling - R` is the bound of the node without j that [`DualPoint`] certifies, so only one quotient has to be
+//! rounded here. On the side s of j where `s v_j > 0`, this bounds `s x_j`. Any slopes will do. Good ones are those of
+//! a point at which `x_j` is held near the end of its box and the rest of the loss is least ([`side`]). See
+//! `docs/numerics.md`, section 22.
 
 mod ascent;
 mod descent;
@@ -34,7 +36,7 @@ pub(crate) use ascent::RowAscent;
 pub(crate) use descent::{Columns, Room};
 use side::beside;
 
-/// A node of which boxes are to be proved, and its columns.
+/// A node whose boxes are to be proved, and its columns.
 #[derive(Clone, Copy)]
 pub(crate) struct RowNode<'a> {
     pub problem: &'a Problem,
@@ -43,29 +45,29 @@ pub(crate) struct RowNode<'a> {
     pub limits: &'a Limits,
 }
 
-/// The boxes of a node, and where the work on them stands.
+/// The boxes of a node, and the state of the work on them.
 #[derive(Debug, Clone)]
 pub(crate) struct RowBoxes {
-    /// By column of the problem. Boxes of columns that are out mean nothing.
+    /// Boxes by column of the problem; those of columns that are out have no meaning.
     boxes: Vec<ProvedBox>,
-    /// They hold for models with P up to this.
+    /// The boxes hold for models with P up to this objective.
     ceiling: f64,
     visits: Vec<[Visits; 2]>,
 }
 
-/// One side between visits.
+/// State of one side between visits.
 #[derive(Debug, Clone, Default)]
 struct Visits {
-    /// Where the descent came to: (column, coefficient), the unpenalised ones too.
+    /// Last point of the descent: (column, coefficient), unpenalised columns included.
     x: Arc<[(u32, f32)]>,
     /// The price of the budget there; 0 before the first visit.
     price: f64,
-    /// Rounds to sit out, and how many that were the last time.
+    /// Number of rounds still to skip, and how many the last visit set.
     rest: (u32, u32),
 }
 
 impl RowBoxes {
-    /// What the ridges prove of models with P up to `ceiling`.
+    /// Returns the boxes that the ridges prove for models with P up to `ceiling`.
     pub(crate) fn new(problem: &Problem, ceiling: f64) -> Self {
         let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, ceiling);
         Self {
@@ -75,17 +77,17 @@ impl RowBoxes {
         }
     }
 
-    /// The boxes hold for models with P up to this.
+    /// Returns the ceiling: the boxes hold for models with P up to this.
     pub(crate) fn ceiling(&self) -> f64 {
         self.ceiling
     }
 
-    /// Only models up to a lower ceiling are wanted from here on.
+    /// Lowers the ceiling: only models up to the new one matter from here on.
     pub(crate) fn lower(&mut self, ceiling: f64) {
         self.ceiling = self.ceiling.min(ceiling);
     }
 
-    /// The box of a column.
+    /// Returns the box of a column.
     pub(crate) fn bounds(&self, j: usize) -> (f64, f64) {
         self.boxes[j].bounds()
     }
@@ -95,7 +97,7 @@ impl RowBoxes {
         self.boxes[j].is_zero()
     }
 
-    /// A copy for the nodes below: every side is visited again there.
+    /// Returns a copy for the nodes below, where every side is visited again.
     pub(crate) fn for_children(&self) -> Self {
         let mut copy = self.clone();
         let visits = copy.visits.iter_mut().flatten();
@@ -103,19 +105,19 @@ impl RowBoxes {
         copy
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         let points = self.visits.iter().flatten();
         let points: usize = points.map(|visits| size_of_val(&*visits.x) + 16).sum();
         points + self.boxes.len() * (size_of::<ProvedBox>() + 2 * size_of::<Visits>())
     }
 
-    /// What is proved of models outside the boxes.
+    /// Returns what is proved about models outside the boxes.
     pub(crate) fn outside(&self) -> Certified {
         Certified::from_frame(self.ceiling, self.ceiling, 0.0)
     }
 
-    /// The bound of a node by a point whose slopes are those of its columns; `without`: this one is zero.
+    /// Returns the bound of a node by a point that has the slopes of its columns; the column `without` is zero.
     fn bound(
         &self,
         point: &DualPoint,
@@ -133,8 +135,9 @@ impl RowBoxes {
         point.bound_within(at.problem, &at.node, &bounds, scratch)
     }
 
-    /// Visits every side that is worth it, each with what the ones before it proved. The mean share that is left of the boxes that
-    /// were not zero; `None` at a limit.
+    /// Visits every side that is worthwhile, each with what the earlier visits proved.
+    ///
+    /// Returns the mean share that is left of the boxes that were not zero, or `None` at a limit.
     pub(crate) fn round(&mut self, at: &RowNode, room: &mut Room) -> Option<f64> {
         let free = at.node.free.iter().map(|j| (*j, false));
         let inside = at.node.included.iter().map(|j| (*j, true));
@@ -167,7 +170,7 @@ impl RowBoxes {
         Some(mean_share(&before, last.iter().copied()))
     }
 
-    /// Puts the boxes as they are into what is known to prove them.
+    /// Applies the stored certificates to the current boxes again.
     fn apply_again(&mut self, at: &RowNode, all: &[(usize, bool)], room: &mut Room) {
         let Room {
             certificates,

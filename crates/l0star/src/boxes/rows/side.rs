@@ -1,4 +1,4 @@
-//! One side of one box: descent with the coefficient held near its end, and what its slopes prove.
+//! One side of one box: descent with the coefficient held near its end, and what the slopes prove.
 
 use super::descent::Room;
 use super::{ProvedBox, RowBoxes, RowNode, Side, Visits};
@@ -7,7 +7,8 @@ use crate::linalg::rounding::U;
 use crate::tuning::boxes::{ROW_HOLD, ROW_PRICE, ROW_ROUNDS, ROW_STALLS, STALLED};
 
 impl RowBoxes {
-    /// Shrinks one side by points of its own, unless it is to be left alone. `is_in`: the feature is in, and uses none of the budget.
+    /// Shrinks one side by points of its own, unless it skips this round. `is_in`: the feature is in, and uses none of
+    /// the budget.
     pub(super) fn visit(
         &mut self,
         at: &RowNode,
@@ -34,7 +35,7 @@ impl RowBoxes {
         self.visits[j][which] = visits;
     }
 
-    /// `at` has the budget that is left beside j.
+    /// Shrinks one side by descent; `at` has the budget that remains besides j.
     fn descend_on(
         &mut self,
         at: &RowNode,
@@ -49,7 +50,7 @@ impl RowBoxes {
         }
         let start = visits.x.iter().map(|(i, x)| (*i as usize, f64::from(*x)));
         let start = start.filter(|(i, _)| *i != j).map(|(i, x)| {
-            // Those that are out have no business here; unpenalised columns have no box.
+            // Columns that are out start at zero; unpenalised columns have no box.
             let (low, high) = self.bounds(i);
             match at.problem.ridge[i] > 0.0 {
                 true if !room_for(at, i) => (i, 0.0),
@@ -91,7 +92,7 @@ impl RowBoxes {
         visits.x = x.map(|i| (*i as u32, room.x[*i] as f32)).collect();
     }
 
-    /// The end that the slopes of the point prove of one side, of all models with `P(x) ≤ ceiling`.
+    /// Returns the end of one side that the slopes of the point prove, for all models with `P(x) ≤ ceiling`.
     pub(super) fn proved_end(
         &self,
         at: &RowNode,
@@ -103,7 +104,7 @@ impl RowBoxes {
         let (v, error) = point.slope(problem, j);
         // On this side `s v_j x_j` is at least `steep · |x_j|`.
         let steep = (side.sign() * v - error) * (1.0 - 4.0 * U);
-        // Squares of what is far smaller would not be normal numbers.
+        // Squares of far smaller numbers would not be normal.
         if steep.is_nan() || steep <= 1e-140 {
             return None;
         }
@@ -112,7 +113,8 @@ impl RowBoxes {
     }
 }
 
-/// A node as a side of j sees it, with the budget that is left beside it: where nothing else can come in, nothing else is looked at.
+/// Returns the node as a side of j sees it, with the budget that remains besides j. Where no other free feature can
+/// enter, none is examined.
 pub(super) fn beside<'a>(at: &RowNode<'a>, (alone, is_in): (&'a [usize; 1], bool)) -> RowNode<'a> {
     let others = at.node.budget.saturating_sub(usize::from(!is_in));
     let mut own = *at;
@@ -125,7 +127,8 @@ pub(super) fn beside<'a>(at: &RowNode<'a>, (alone, is_in): (&'a [usize; 1], bool
     own
 }
 
-/// The largest `t ≥ 0` with `steep t + ½ ridge t² ≤ ceiling - bound`, rounded up; 0 where there is none. `None` where numbers overflow.
+/// Returns the largest `t ≥ 0` with `steep t + ½ ridge t² ≤ ceiling - bound`, rounded up; 0 where there is none, and
+/// `None` where numbers overflow.
 fn end_of(ceiling: f64, bound: f64, steep: f64, ridge: f64) -> Option<f64> {
     let left = ceiling - bound + 4.0 * U * (ceiling.abs() + bound.abs());
     if left <= 0.0 {

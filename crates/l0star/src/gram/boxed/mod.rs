@@ -1,6 +1,7 @@
-//! Nodes with proved boxes: condensed, boxes shrunk anew in every one of them, the bound with the ridge as it is.
+//! Nodes with proved boxes in Gram form.
 //!
-//! For Gram matrices that are singular, or nearly so, beside a small ridge.
+//! Nodes are condensed, boxes are shrunk again in every node, and the bound uses the ridge as it is. This is for Gram
+//! matrices that are singular, or nearly so, compared with a small ridge.
 
 mod node;
 mod probe;
@@ -28,7 +29,7 @@ use crate::relaxation::{
 };
 use crate::tuning::boxes::{AGAIN, ENOUGH};
 
-/// Where the ascent of a node ended, and the boxes that were proved there.
+/// The last point of the ascent of a node, and the boxes that were proved there.
 #[derive(Debug)]
 pub(crate) struct BoxedStart {
     x: ShortModel,
@@ -51,20 +52,20 @@ impl Start for BoxedStart {
 #[derive(Debug, Clone)]
 pub(crate) struct Boxed {
     root: Arc<Root>,
-    /// Bounds are claimed up to this only: that of the relaxation that it takes the place of.
+    /// Bounds are claimed only up to this, the ceiling of the relaxation that this one replaces.
     ceiling: f64,
     /// Whether nodes with three features left are enumerated.
     enumerates: bool,
-    /// The index of each column of the problem in the root.
+    /// Index of each column of the problem in the root.
     indices: Arc<Vec<Option<u32>>>,
     held: Option<Arc<Held>>,
-    /// Whether the boxes of the node at hand are shrunk, as those of the nodes above it may have been.
+    /// Whether the boxes of the current node are shrunk, as those of its ancestors may have been.
     is_begun: bool,
-    /// Where the ascent begins, by column.
+    /// Starting point of the ascent, by column.
     x: Vec<(usize, f64)>,
     current: Option<Current>,
     ascent: Ascent,
-    /// How many threads the root may have.
+    /// Number of threads that the root may use.
     threads: usize,
     crew: Crew,
     /// Bytes of the certificates that all workers keep.
@@ -72,7 +73,7 @@ pub(crate) struct Boxed {
 }
 
 impl Boxed {
-    /// Columns of the problem that are not in the root have been ruled out.
+    /// Creates the relaxation. Columns of the problem that are not in the root have been ruled out.
     pub(crate) fn new(problem: &Problem, root: &Arc<Root>) -> Self {
         let mut indices = vec![None; problem.design.columns()];
         for (i, j) in root.columns.iter().enumerate() {
@@ -94,7 +95,7 @@ impl Boxed {
         }
     }
 
-    /// The quadratic of a node. `None` when rounding defeats it, and at a limit.
+    /// Returns the quadratic of a node; `None` when rounding defeats it, and at a limit.
     fn condense(
         &self,
         included: &[usize],
@@ -105,7 +106,7 @@ impl Boxed {
         let inside: Vec<u32> = included.iter().map(index).collect::<Option<_>>()?;
         let columns: Vec<u32> = columns.iter().map(index).collect::<Option<_>>()?;
         let root = &*self.root;
-        // Section 16 of `docs/numerics.md`: condensing errs by at most four times what its parts do if this holds.
+        // Section 16 of `docs/numerics.md`: if this holds, condensing errs by at most four times what its parts do.
         let share = root.share() + gamma(3 * inside.len() + 16);
         let sizes = inside.iter().map(|i| root.rounding_size(*i as usize));
         let ridges = inside.iter().map(|i| root.ridge[*i as usize]);
@@ -125,7 +126,7 @@ impl Boxed {
         })
     }
 
-    /// Makes a node the one at hand.
+    /// Enters a node; returns false when it cannot be condensed.
     fn enter(&mut self, problem: &Problem, task: &Task) -> bool {
         let Subproblem {
             included,
@@ -134,7 +135,7 @@ impl Boxed {
         } = task.node;
         let cut = task.cut_without_cost(problem);
         let spare = (0.01 * (task.reference - task.cut)).max(16.0 * U * task.cut.abs());
-        // Where features have prices, those that are in may have used up all of it: then no model is left.
+        // Where features have prices, the included ones may have used up the whole ceiling; then no model remains.
         let ceiling = match (cut + spare).min(self.ceiling) {
             below if below < 0.0 => 0.0,
             ceiling => ceiling,
@@ -164,7 +165,7 @@ impl Boxed {
         let known = here.as_ref().map(|(columns, boxes)| (&columns[..], boxes));
         let held = self.held.as_ref();
         let known = known.or(held.map(|held| (&held.columns[..], &held.boxes)));
-        // What is neither here nor in the root has been ruled out, or its bounds leave nothing but zero.
+        // A column that is neither here nor in the root has been ruled out, or its bounds allow only zero.
         let is_left = |j: &usize| match &known {
             Some((columns, _)) => columns.binary_search(j).is_ok(),
             None => self.indices[*j].is_some() && problem.range(*j) != (0.0, 0.0),
@@ -206,7 +207,7 @@ impl Boxed {
         true
     }
 
-    /// Shrinks the boxes of a root for the first time; false at a limit.
+    /// Shrinks the boxes of a root for the first time; returns false at a limit.
     fn begin(&mut self, limits: &Limits) -> bool {
         let current = self.current.as_mut().filter(|_| !self.is_begun);
         let Some(current) = current.filter(|current| current.choice.most > 2) else {
@@ -219,7 +220,7 @@ impl Boxed {
             .begin(quadratic, choice, &mut self.crew, limits)
     }
 
-    /// Whether the bound rules so much out that boxes are better shrunk without it.
+    /// Whether the bound rules out so many columns that it is better to shrink the boxes without these.
     fn thins(&self, cut: f64) -> bool {
         let Some(current) = &self.current else {
             return false;
@@ -231,7 +232,7 @@ impl Boxed {
         (size - gone) as f64 <= AGAIN * size as f64
     }
 
-    /// One bound with the boxes as they are, prices of what is in not counted.
+    /// Computes one bound with the current boxes, without the prices of included features.
     fn bound(&mut self, cut: f64, task: &Task) -> Certified {
         let Self {
             current, x, ascent, ..
@@ -274,7 +275,7 @@ impl Relaxation for Boxed {
         let priced = |bound| task.node.with_cost(problem, bound);
         let stopped = |bound| (priced(bound), Exit::Stopped);
         let is_first = !self.is_begun;
-        // Below the root the threads have nodes of their own.
+        // Below the root, the threads have their own nodes.
         self.crew
             .set_threads(if task.is_root { self.threads } else { 1 });
         if !self.enter(problem, task) {
@@ -284,7 +285,7 @@ impl Relaxation for Boxed {
             }
             return (priced(Certified::TRIVIAL), Exit::Converged);
         }
-        // The ridges alone give boxes that are not worth a bound.
+        // The boxes that the ridges alone give are not worth a bound.
         if !problem.is_boxed() && !self.begin(task.limits) {
             return stopped(Certified::TRIVIAL);
         }
@@ -314,7 +315,7 @@ impl Relaxation for Boxed {
             if best.value() >= cut || round == most {
                 break;
             }
-            // Boxes that are given may be as good as any that cost passes over all features.
+            // Given boxes may be as good as any that cost passes over all features.
             let is_near = !self.is_begun && (cut - best.value()).max(0.0) <= ENOUGH * cut;
             if is_near || problem.is_boxed() && self.thins(cut) {
                 break;
@@ -348,7 +349,7 @@ impl Relaxation for Boxed {
         (best, Exit::of(best, task))
     }
 
-    /// What fixing left is worth another look if a feature came in, or many went.
+    /// A node is solved again after fixing if a feature came in, or many were ruled out.
     fn tighten(&mut self, _problem: &Problem, task: &Task) -> bool {
         let Some(current) = &self.current else {
             return false;
@@ -357,7 +358,7 @@ impl Relaxation for Boxed {
         task.node.included.len() > current.included.len() || left as f64 <= AGAIN * before as f64
     }
 
-    /// Three features left; one or two are enumerated in the boxes.
+    /// Enumerates nodes with three features left; one or two are enumerated in the boxes.
     fn enumerate(&mut self, _: &Problem, task: &Task, watch: &mut dyn Watch) -> Option<Certified> {
         let Subproblem { free, budget, .. } = task.node;
         if !self.enumerates
@@ -385,7 +386,7 @@ impl Relaxation for Boxed {
                 let shares = shares.zip(self.ascent.shares.iter().copied());
                 let mut left = k.saturating_sub(support.len());
                 if problem.is_priced() {
-                    // As many as the shares add up to: more would cost more than the relaxed model pays.
+                    // As many features as the shares add up to; more would cost more than the relaxed model pays.
                     let used: f64 = self.ascent.shares.iter().sum();
                     left = left.min((used + 0.5) as usize);
                 }

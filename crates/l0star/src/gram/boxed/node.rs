@@ -1,4 +1,4 @@
-//! A node with boxes while it is worked on, and what is kept of it for the nodes below.
+//! A node with boxes while it is worked on, and the part of it that is kept for the nodes below.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,11 +13,11 @@ use crate::tuning::boxes::SMALLER;
 pub(crate) struct Held {
     pub columns: Vec<usize>,
     pub boxes: Boxes,
-    /// Whether they have been shrunk, and are to be.
+    /// Whether the boxes have been shrunk, and will be further.
     pub is_begun: bool,
 }
 
-/// The node at hand.
+/// The current node.
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     pub included: Vec<usize>,
@@ -42,13 +42,13 @@ impl Current {
         }
     }
 
-    /// What is proved of models outside the boxes.
+    /// Returns what is proved about models outside the boxes.
     pub fn outside(&self) -> Certified {
         let ceiling = self.boxes.ceiling();
         Certified::from_frame(ceiling, ceiling, 0.0)
     }
 
-    /// Keeps these columns alone.
+    /// Keeps only these columns.
     pub fn keep(&mut self, kept: &[usize]) {
         self.quadratic = self.quadratic.restricted(kept);
         self.boxes.keep(kept);
@@ -67,7 +67,7 @@ impl Current {
     }
 }
 
-/// Bytes that a worker holds, in the sum of all workers: clones share the sum, and begin with none of their own.
+/// Bytes that a worker holds, as part of the sum of all workers. Clones share the sum and start with none of their own.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     total: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! What is proved of given nodes, for tests of the engine.
+//! Proofs about given nodes, for tests of the engine.
 
 use std::sync::Arc;
 
@@ -12,8 +12,10 @@ use crate::relaxation::boxed::BoxedRows;
 use crate::relaxation::probe::{self, Probe};
 use crate::settings::{Mechanisms, Use};
 
-/// Solves nodes with boxes, each below the one before it, as a search does whose best model has the objective `reference`. A node is
-/// the features that are in and those that are free, in order. `None` where there are no boxes.
+/// Solves nodes with boxes, each below the one before it, as a search does whose best model has the objective
+/// `reference`.
+///
+/// A node is given by its included and its free features, in order. Returns `None` where there are no boxes.
 pub fn probe(
     problem: &Problem,
     nodes: &[(Vec<usize>, Vec<usize>)],

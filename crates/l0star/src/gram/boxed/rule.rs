@@ -1,4 +1,4 @@
-//! When nodes get boxes.
+//! The rule that decides when nodes get boxes.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::settings::{Mechanisms, Use};
 use crate::tuning::boxes::{MOST_PRICED, SMALL_LIFT};
 
 impl GramRelaxation<'_> {
-    /// The relaxation with boxes, where a search for the best model should rather have it.
+    /// Returns the relaxation with boxes, where a search for the best model should use it instead.
     pub(crate) fn boxed(&self) -> Option<Boxed> {
         let is_few = self.most <= MOST_PRICED && self.problem.has_one_price();
         let is_known = is_few || !self.problem.is_priced();
@@ -32,12 +32,12 @@ impl GramRelaxation<'_> {
 }
 
 impl Boxed {
-    /// Lets the root have this many threads.
+    /// Sets the number of threads of the root.
     pub(crate) fn on_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// For a problem with bounds.
+    /// Creates the relaxation for a problem with bounds.
     pub(crate) fn within_bounds(
         problem: &Problem,
         root: &Arc<Root>,
@@ -49,7 +49,7 @@ impl Boxed {
         }
     }
 
-    /// Whether a problem with bounds should rather have it.
+    /// Whether a problem with bounds should use boxes.
     pub(crate) fn suits(problem: &Problem, root: &Root, mechanisms: Mechanisms) -> bool {
         match mechanisms.boxes {
             Use::Never => false,
@@ -65,8 +65,8 @@ impl Boxed {
     }
 }
 
-/// Whether there are as many columns as rows, so that there is no lift to speak of, and the ridge is small beside the curvature
-/// in most of them.
+/// Whether there are at least as many columns as rows, so that there is hardly a lift, and the ridge is small compared
+/// with the curvature in most columns.
 fn is_hardly_ridged(root: &Root, rows: usize) -> bool {
     let size = root.selectable;
     let is_small = |i: &usize| root.row(*i)[*i] > root.ridge[*i] * (1.0 + 1.0 / SMALL_LIFT);
@@ -74,7 +74,8 @@ fn is_hardly_ridged(root: &Root, rows: usize) -> bool {
     size >= rows && 2 * small > size
 }
 
-/// Whether there are as many columns as rows, and the ridge, lifted, is small beside the curvature in most of them.
+/// Whether there are at least as many columns as rows, and the lifted ridge is small compared with
+/// the curvature in most columns.
 fn is_hardly_lifted(frame: &Frame, rows: usize) -> bool {
     // In the coordinates of a frame the ridge is 1.
     let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / SMALL_LIFT;

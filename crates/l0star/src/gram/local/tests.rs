@@ -1,9 +1,10 @@
-//! Every exchange against elimination from the rows of H.
+//! Checks every exchange against elimination from the rows of H.
 
 use super::*;
 use crate::{Design, Problem};
 
-/// Fewer rows than columns, an intercept, a column that is always in, two columns that are copies.
+/// Returns a problem with fewer rows than columns, an intercept, a column that is always in,
+/// and two columns that are copies.
 fn problem() -> Problem {
     let (n, d) = (9, 14);
     let wave = |at: usize| ((at * at % 89) as f64 * 0.9).sin() + 0.2;
@@ -16,7 +17,8 @@ fn problem() -> Problem {
     builder.build().unwrap()
 }
 
-/// How far the quadratic falls with these indices and what is always in, twice; by elimination, from the rows of H.
+/// Returns twice the decrease of the quadratic with these indices and the always-in ones, by
+/// elimination from the rows of H.
 fn gain(quadratic: &mut Quadratic, chosen: &[usize]) -> f64 {
     let mut set: Vec<usize> = (quadratic.selectable..quadratic.size()).collect();
     set.extend_from_slice(chosen);
@@ -80,7 +82,7 @@ fn every_exchange_is_worth_what_is_said() {
                 assert!(close(more, best.0), "{round}: {more} {best:?}");
                 (p, j)
             }
-            // Away from the optimum, to go on from elsewhere.
+            // Moves away from the optimum, to continue from elsewhere.
             None => {
                 let p = local.fixed + round % 3;
                 (
@@ -102,7 +104,7 @@ fn every_exchange_is_worth_what_is_said() {
     }
 }
 
-/// Without the column of ones, which centring takes out, the Gram matrix has the same numbers as the rows that are made.
+/// Without the column of ones, which centring removes, the Gram matrix has the same numbers as the computed rows.
 #[test]
 fn rows_are_those_of_the_gram_matrix() {
     let problem = problem();

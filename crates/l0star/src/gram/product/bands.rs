@@ -1,4 +1,4 @@
-//! [`Bands`]: the bands of a matrix in the making, one after the other or on several threads.
+//! The bands of a matrix under construction ([`Bands`]), one after the other or on several threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,29 +9,29 @@ use crate::gram::triangle::{Triangle, TriangleRow};
 use crate::limits::Limits;
 use crate::linalg::cholesky::mirror_up;
 
-/// How long a step waits for a band that another thread makes.
+/// Time that a step waits for a band from another thread.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The bands of a matrix in the making.
+/// The bands of a matrix under construction.
 pub(crate) struct Bands<'b, 'a> {
-    /// Those that are done, those that were known included …
+    /// Finished bands, including those that were known …
     done: &'b mut Vec<Band<'a>>,
-    /// … of so many.
+    /// … out of this many.
     all: usize,
     next: &'b mut dyn FnMut() -> Next<'a>,
 }
 
-/// What comes of waiting for a band.
+/// Outcome of waiting for a band.
 enum Next<'a> {
     Made(Band<'a>),
-    /// Another thread is still at it.
+    /// Another thread is still computing a band.
     NotYet,
-    /// All are made, or a limit was reached.
+    /// All bands are finished, or a limit was reached.
     Over,
 }
 
 impl Bands<'_, '_> {
-    /// Makes the next band, or waits a while for one that another thread makes; false when no more are to come.
+    /// Computes the next band, or waits a while for one from another thread; returns false when no more are to come.
     pub(crate) fn step(&mut self) -> bool {
         match (self.next)() {
             Next::Made(band) => self.done.push(band),
@@ -41,33 +41,33 @@ impl Bands<'_, '_> {
         true
     }
 
-    /// How many bands are done.
+    /// Returns the number of finished bands.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.done.len()
     }
 
-    /// Whether all bands are done.
+    /// Whether all bands are finished.
     pub(crate) fn is_whole(&self) -> bool {
         self.done.len() == self.all
     }
 
-    /// Adds the rows of the bands that are done.
+    /// Adds the rows of the finished bands.
     pub(crate) fn add_to(&self, triangle: &mut Triangle) {
         self.done.iter().for_each(|band| band.add_to(triangle));
     }
 }
 
-/// Who steps through the bands of a matrix, and brings those of an earlier run.
+/// Steps through the bands of a matrix, and supplies those of an earlier run.
 pub(crate) trait BandDriver {
-    /// The rows that are known already of the matrix of these columns.
+    /// Returns the rows that are already known of the matrix of these columns.
     fn known(&mut self, columns: &[usize]) -> Option<Triangle>;
 
     /// Steps through the bands, to the end or to a limit.
     fn drive(&mut self, bands: &mut Bands);
 }
 
-/// A driver that knows nothing, and steps to the end.
+/// A driver that knows no rows, and steps to the end.
 impl BandDriver for () {
     fn known(&mut self, _: &[usize]) -> Option<Triangle> {
         None
@@ -88,7 +88,7 @@ pub(super) struct Band<'a> {
 }
 
 impl Band<'_> {
-    /// Adds its rows.
+    /// Adds the rows of the band.
     fn add_to(&self, triangle: &mut Triangle) {
         let d = self.gram.len() / self.c.len();
         for (local, row) in self.gram.chunks_exact(d).enumerate() {
@@ -102,7 +102,7 @@ impl Band<'_> {
         }
     }
 
-    /// Takes its rows over from those that are known; false when one is not.
+    /// Copies the rows of the band from the known ones; returns false when one is missing.
     fn take_from(&mut self, known: &Triangle) -> bool {
         let rows = (0..self.c.len()).map(|local| known.row(self.first + local));
         let Some(rows) = rows.collect::<Option<Vec<_>>>() else {
@@ -119,12 +119,12 @@ impl Band<'_> {
     }
 }
 
-/// A way to compute a band; false when a limit was reached in between.
+/// A way to compute a band; `run` returns false when a limit was reached in between.
 pub(super) trait Way: Sync {
     fn run(&self, band: &mut Band, limits: &Limits) -> bool;
 }
 
-/// All bands in one way; `None` when a limit is reached before the end.
+/// Computes all bands in one way; `None` when a limit is reached before the end.
 pub(super) fn compute(
     of: &Columns,
     way: &impl Way,
@@ -164,7 +164,7 @@ pub(super) fn compute(
                 let (sender, make) = (sender.clone(), &make);
                 scope.spawn(move |_| {
                     if make(&mut band) {
-                        // Whoever has gone does not want to hear it.
+                        // If the receiver is gone, the band is not needed.
                         let _ = sender.send(band);
                     }
                 });
@@ -180,10 +180,10 @@ pub(super) fn compute(
                 all,
                 next: &mut next,
             });
-            // Whoever steps no further wants no more bands.
+            // The driver stopped, so no more bands are needed.
             stopped.store(true, Ordering::Relaxed);
         }),
-        // Without threads to be had it is done without.
+        // If no threads are available, the bands are computed on this one.
         _ => {
             let mut left = left.into_iter();
             let mut next = || {
@@ -206,7 +206,8 @@ pub(super) fn compute(
     })
 }
 
-/// The bands of so many rows. The last are the longest: they come first, so that no thread is left with one at the end.
+/// Cuts the matrix into bands of `width` rows. The last rows are the longest: they come first, so that no thread
+/// is left with them at the end.
 fn cut(products: &mut Products, width: usize) -> Vec<Band<'_>> {
     let d = products.c.len();
     let bands = products.gram.chunks_mut(width * d);

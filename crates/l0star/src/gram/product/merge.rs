@@ -1,4 +1,4 @@
-//! [`Merge`]: bands of sparse products.
+//! Bands of sparse products ([`Merge`]).
 
 use super::Columns;
 use super::bands::{Band, Way};
@@ -6,14 +6,16 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::problem::Stored;
 
-/// Products of stored entries alone. With `g_j = pᵀr_j`, `P = Σp` and the shifts m,
+/// Products of the stored entries alone, corrected for the shifts.
+///
+/// With `g_j = pᵀr_j`, `P = Σp` and the shifts m,
 ///
 /// ```text
 /// Σ p (r_i - m_i)(r_j - m_j) = Σ p r_i r_j - m_i g_j - m_j (g_i - P m_i)
 /// ```
 ///
-/// whose rounding is relative to `(|r_i|_p + |m_i|√P)(|r_j|_p + |m_j|√P)`: for the mean of a column most of whose entries are
-/// zero that is hardly more than what is left of it.
+/// whose rounding is relative to `(|r_i|_p + |m_i|√P)(|r_j|_p + |m_j|√P)`. For the mean of a column most of whose
+/// entries are zero, that is hardly more than the remainder after the shift.
 pub(super) struct Merge<'a> {
     of: &'a Columns<'a>,
     /// Where each row starts, and the index and value of each entry, in the order of the columns.

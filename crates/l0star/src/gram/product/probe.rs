@@ -1,10 +1,10 @@
-//! What kept rows of the matrix are compared with.
+//! The sums with which kept rows of the matrix are compared.
 
 use super::Columns;
 use crate::linalg::kernels;
 use crate::problem::Stored;
 
-/// `Σ r_j a_j`, column after column: what a matrix is compared with. O(stored entries) a column.
+/// The sum `Σ r_j a_j`, column after column, with which a matrix is compared; O(stored entries) per column.
 pub(super) struct Probe<'a> {
     of: &'a Columns<'a>,
     column: Vec<f64>,
@@ -17,7 +17,7 @@ pub(super) struct Probe<'a> {
     mass: f64,
 }
 
-/// What a column is to a [`Probe`].
+/// The products of a column with a [`Probe`].
 pub(super) struct Seen {
     /// r_j.
     pub(super) step: f64,

@@ -1,4 +1,4 @@
-//! Every way of making the matrix against plain sums, and what is kept of it.
+//! Checks every way of computing the matrix against plain sums, and the rows that are kept of it.
 
 use super::*;
 use crate::settings::Settings;
@@ -10,7 +10,7 @@ const N: usize = PART + 76;
 /// More than two blocks, none of them full.
 const D: usize = SMALL + 30;
 
-/// The same numbers, dense and sparse; `one_in` of so many entries is not zero.
+/// Returns the same numbers, dense and sparse; one in `one_in` entries is not zero.
 fn designs(one_in: usize) -> [Design; 2] {
     let value = |i: usize, j: usize| {
         let hash = (i * 7919 + j * 104_729 + i * j) % 1009;
@@ -38,12 +38,12 @@ fn designs(one_in: usize) -> [Design; 2] {
     ]
 }
 
-/// Every second column and one more, with or without shifts.
+/// Checks every second column and one more, with or without shifts.
 fn check(one_in: usize, shifted: bool, look: impl Fn(&Columns)) {
     let columns: Vec<usize> = (0..D).filter(|j| j % 2 == 0 || *j > 20).collect();
     let b: Vec<f64> = (0..N).map(|i| (i % 7) as f64 - 3.0).collect();
     let shifts = |j: &usize| (*j as f64 / 300.0, 1.0 + (*j % 5) as f64 / 4.0);
-    // Weights of their own for all rows, and all alike.
+    // Different weights for the rows, and equal ones.
     for period in [3, 1] {
         let weight = |i: usize| (1.0 + (i % period) as f64) / 120.0;
         let p: Vec<f64> = (0..N).map(weight).collect();
@@ -133,7 +133,7 @@ fn a_limit_ends_it_between_blocks() {
     }
 }
 
-/// Is interrupted after so many bands, and keeps what there is.
+/// A driver that is interrupted after a number of bands, and keeps those that are there.
 struct Killed {
     flag: Arc<AtomicBool>,
     known: Option<Triangle>,
@@ -157,7 +157,7 @@ impl BandDriver for Killed {
     }
 }
 
-/// One run that is interrupted after so many bands.
+/// Makes one run that is interrupted after a number of bands.
 fn run(of: &Columns, keep: &mut Killed, threads: usize) -> Option<Products> {
     keep.flag.store(false, Ordering::Relaxed);
     keep.made = 0;
@@ -200,7 +200,7 @@ fn a_band_that_was_kept_is_not_made_again() {
                 assert_eq!(bits(&found.c), bits(&whole.c));
                 assert_eq!(bits(&found.means), bits(&whole.means));
                 assert_eq!(bits(&found.sizes), bits(&whole.sizes));
-                // Some of the columns: the same entries, and nothing is made.
+                // For some of the columns, the entries are the same, and nothing is computed.
                 let some: Vec<usize> = of.columns.iter().copied().step_by(3).collect();
                 let shifts = of.shifts.iter().copied().step_by(3).collect();
                 let part = Columns {

@@ -1,4 +1,4 @@
-//! [`Tiles`]: bands of dense products.
+//! Bands of dense products ([`Tiles`]).
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -8,7 +8,7 @@ use super::{Columns, weigh};
 use crate::limits::Limits;
 use crate::linalg::kernels;
 
-/// Dense products of blocks of columns, which are written out part by part where they are not stored like that.
+/// Dense products of blocks of columns, written out part by part where they are not stored like that.
 pub(super) struct Tiles<'a> {
     pub of: &'a Columns<'a>,
 }

@@ -1,4 +1,4 @@
-//! What the tree asks of a node in Gram form.
+//! The interface of the tree to a node in Gram form.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ use crate::relaxation::{
 use crate::tuning::enumeration::{EASY_NODES, MANY_TRIPLES};
 use crate::tuning::frames::{MOST_FRAMES, NEARLY, NODE_TOLERANCE, NODE_WORK, ROOT_TOLERANCE};
 
-/// A model of the quadratic is worth a fit when its value is below the incumbent by this share.
+/// Share of the incumbent by which the value of a model of the quadratic must be below it for a fit.
 const BETTER: f64 = -1e-10;
 
 impl Relaxation for GramRelaxation<'_> {
@@ -55,13 +55,13 @@ impl Relaxation for GramRelaxation<'_> {
         (bound, Exit::of(bound, task))
     }
 
-    /// A smaller frame.
+    /// Switches to a smaller frame.
     fn tighten(&mut self, _: &Problem, task: &Task) -> bool {
         self.reframed += 1;
         self.reframed <= MOST_FRAMES && self.reframe(&task.node, task.reference, task.limits)
     }
 
-    /// The bound of the frame with every feature in that may be in.
+    /// Returns the bound of the frame with all features included that may be in.
     fn leaf_bound(&mut self, problem: &Problem, task: &Task) -> Option<Certified> {
         let mut included = task.node.included.to_vec();
         if task.node.budget > 0 {
@@ -109,7 +109,7 @@ impl Relaxation for GramRelaxation<'_> {
         let Some(prices) = problem.prices() else {
             return largest_model(problem, node, size);
         };
-        // As many as the shares add up to: more would cost more than the relaxed model pays.
+        // As many features as the shares add up to; more would cost more than the relaxed model pays.
         let share = |j: usize| match size(j) {
             0.0 => 0.0,
             size => (size / whole_from(prices[j])).min(1.0),
@@ -119,7 +119,7 @@ impl Relaxation for GramRelaxation<'_> {
         largest_model(problem, &Subproblem { budget, ..*node }, share)
     }
 
-    /// Swaps in the quadratic, where no row is explicit.
+    /// Improves the support by swaps in the quadratic, where no row is explicit.
     fn improve(&mut self, problem: &Problem, support: &mut Vec<usize>, known: &Known) -> bool {
         if *support == self.last_candidate {
             return false;
@@ -137,7 +137,7 @@ impl Relaxation for GramRelaxation<'_> {
         if value >= known.reference + margin * known.reference.abs() {
             return false;
         }
-        // A swap looks at the quadratic alone.
+        // A swap considers the quadratic alone.
         let is_swapped = !is_mixed && self.mechanisms.swaps && problem.has_one_price();
         if is_swapped && value < known.best {
             let pinned = self.pinned(known.decision);
@@ -163,7 +163,7 @@ impl Relaxation for GramRelaxation<'_> {
         };
         let atoms = atoms.map(|(q, j)| (q - prices[j], j));
         Children::from_atoms(atoms, node.budget, |rise| {
-            // A price that is far above all atoms rounds more than they do.
+            // A price far above all atoms causes larger rounding errors than they do.
             node.with_cost(problem, child(rise - 8.0 * U * rise))
         })
     }
@@ -224,7 +224,7 @@ impl Relaxation for GramRelaxation<'_> {
     }
 }
 
-/// How well a node is solved.
+/// Returns how accurately a node is solved.
 fn goal(problem: &Problem, task: &Task) -> Goal {
     let best = task.reference;
     let share = if task.is_root {

@@ -5,15 +5,17 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::problem::{Design, Problem, Scores, Stored};
 
-/// Roundings of an entry beside those of the products of the first response: the ratio of two weights of responses, the
-/// product with it, and those of the weights of rows themselves.
+/// Number of roundings of an entry in addition to those of the products of the first response: the ratio of two weights
+/// of responses, the product with it, and those of the weights of rows themselves.
 const MORE_ROUNDINGS: usize = 8;
-/// The cost of leaving an intercept at 0 is at most the square of what is left of the means where the weights of the rows of its
-/// response add up to 1/2 or more; they add up to nearly that at least.
+/// Factor on the remainders of the means.
+///
+/// Leaving an intercept at 0 costs at most the square of the remainders of the means where the weights of the rows of
+/// its response add up to 1/2 or more; they add up to nearly that at least.
 const WIDER: f64 = 1.01;
 
 impl Root {
-    /// [`Root::compute`] for several responses; `None` at a limit.
+    /// Does the work of [`Root::compute`] for several responses; `None` at a limit.
     pub(super) fn stacked(
         problem: &Problem,
         columns: Vec<usize>,
@@ -25,7 +27,7 @@ impl Root {
         let base = Base::new(problem, scores, &columns);
         let d = columns.len();
         let (features, size) = (&base.features, base.features.len());
-        // Means are those of the columns as they are shifted.
+        // Means are those of the shifted columns.
         let products = Columns {
             design: &scores.base,
             columns: features,
@@ -88,19 +90,19 @@ impl Root {
     }
 }
 
-/// The data of one response, and what makes that of the others of it.
+/// The data of one response, and what turns them into those of the other responses.
 struct Base<'a> {
     design: &'a Design,
-    /// The columns of the data that are there.
+    /// Columns of the data that occur.
     features: Vec<usize>,
-    /// The index of each column of the data among these.
+    /// Index of each column of the data among these.
     indices: Vec<usize>,
     shifts: Vec<(f64, f64)>,
     /// Weights of the rows of the first response …
     p: &'a [f64],
     /// … and those of each response, as a multiple of them.
     ratios: Vec<f64>,
-    /// Less their offsets, and centred where there is an intercept.
+    /// Responses less their offsets, centred where there is an intercept.
     responses: Vec<Vec<f64>>,
     weights: &'a [f64],
 }
@@ -150,12 +152,12 @@ impl<'a> Base<'a> {
         }
     }
 
-    /// The index of the feature, and the response, of a column.
+    /// Returns the index of the feature, and the response, of a column.
     fn place(&self, scores: &Scores, column: usize) -> (usize, usize) {
         (self.indices[column % scores.features], scores.block(column))
     }
 
-    /// `Aᵀ diag(p) b` of each response; `None` at a limit.
+    /// Returns `Aᵀ diag(p) b` of each response; `None` at a limit.
     fn slopes(&self, limits: &Limits) -> Option<Vec<Vec<f64>>> {
         let n = self.p.len();
         let weighted = self.responses.iter().zip(self.weights.chunks_exact(n));

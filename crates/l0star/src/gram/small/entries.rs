@@ -1,4 +1,4 @@
-//! [`Entries`]: the quadratic of a problem entry by entry, whether or not its matrix is in memory.
+//! The quadratic of a problem entry by entry, whether or not its matrix is in memory ([`Entries`]).
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::problem::Problem;
 
-/// More columns are not enumerated: the correlations of all pairs would take more than a gigabyte.
+/// Maximum number of columns to enumerate: the correlations of more pairs would take more than a gigabyte.
 pub(super) const MOST_COLUMNS: usize = 16_384;
 
-/// More numbers than these are not written out beside the data.
+/// Maximum number of values that are written out in addition to the data.
 const MOST_VALUES: usize = 1 << 26;
 
-/// `P(x) = c0 - cᵀx + ½ xᵀHx` in floats, and how far they are from the problem.
+/// `P(x) = c0 - cᵀx + ½ xᵀHx` in floats, with bounds on the distance to the problem.
 ///
 /// With the rounding sizes `D_i ≥ H_ii` and the share η: `|ΔH_ij| ≤ η √(D_i D_j)`, `|Δc_i| ≤ η √(2 c0 D_i)`, `|Δc0| ≤ η c0`.
 pub(crate) struct Entries<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct Entries<'a> {
     pub(super) share: f64,
 }
 
-/// Where entries off the diagonal come from.
+/// The source of the entries off the diagonal.
 enum Source<'a> {
     /// A matrix, row by row.
     Matrix(&'a [f64]),
@@ -39,7 +39,7 @@ enum Source<'a> {
     Columns { values: Vec<f64>, p: &'a [f64] },
 }
 
-/// Space for blocks of columns.
+/// Buffers for blocks of columns.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     left: Vec<f64>,
@@ -47,7 +47,7 @@ pub(super) struct Buffers {
 }
 
 impl<'a> Entries<'a> {
-    /// The entries of a quadratic that is in memory, by its own indices.
+    /// Returns the entries of a quadratic that is in memory, by its own indices.
     pub(crate) fn of_root(root: &'a Root) -> Self {
         let d = root.size();
         Self {
@@ -60,8 +60,8 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The entries over some columns of dense data, by their places in the list; `None` for sparse data, for data too large to be
-    /// written out, and with unpenalised columns other than the intercept.
+    /// Returns the entries over some columns of dense data, by their places in the list. Returns `None` for sparse
+    /// data, for data too large to be written out, and with unpenalised columns other than the intercept.
     pub(crate) fn of_columns(problem: &'a Problem, columns: &[usize]) -> Option<Self> {
         let (n, d) = (problem.rows(), columns.len());
         let unpenalised = problem.unpenalised.columns().len();
@@ -97,7 +97,7 @@ impl<'a> Entries<'a> {
         })
     }
 
-    /// `H_ij` for i ≠ j.
+    /// Returns `H_ij` for i ≠ j.
     pub(super) fn at(&self, i: usize, j: usize) -> f64 {
         match &self.source {
             Source::Matrix(h) => h[i * self.diagonal.len() + j],
@@ -109,7 +109,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// `H_ij` for i in `rows` and j in `columns`, row by row. What is on the diagonal of H is not defined here.
+    /// Computes `H_ij` for i in `rows` and j in `columns`, row by row. Entries on the diagonal of H are undefined here.
     pub(super) fn block(
         &self,
         rows: &[usize],
@@ -151,7 +151,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The least P over some columns, roughly: +∞ where the factorisation fails.
+    /// Estimates the least P over some columns; +∞ where the factorisation fails.
     pub(super) fn value(&self, columns: &[usize], factor: &mut Cholesky) -> f64 {
         let size = columns.len();
         if size == 0 {

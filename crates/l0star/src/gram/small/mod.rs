@@ -1,4 +1,4 @@
-//! Small budgets by enumeration: every set of at most three features is looked at, and nearly all are proved at once.
+//! Enumeration for small budgets: every set of at most three features is examined, and nearly all are proved at once.
 //!
 //! With `τ = 2(c0 - target)` and `M = H - ccᵀ/τ`, a set U of columns has `min P ≥ target` if and only if `M_UU ⪰ 0`. For the
 //! correlations `m_ij = M_ij/√(M_ii M_jj)` of up to three features that is
@@ -7,9 +7,9 @@
 //! one: M_ii ≥ 0     two: |m_ij| ≤ 1     three: (m_jl - m_ij m_il)² ≤ (1 - m_ij²)(1 - m_il²)
 //! ```
 //!
-//! so that a set costs a few operations. Triples are looked at in single precision: what is not proved there is looked at
-//! again in double precision, and what is not proved there is handed out, to be fitted and certified by itself. Margins are
-//! derived in section 14 of `docs/numerics.md`.
+//! A set therefore costs a few operations. Triples are examined in single precision. Those that are not proved there
+//! are examined again in double precision, and those that are still not proved are handed out, to be fitted and
+//! certified individually. Margins are derived in section 14 of `docs/numerics.md`.
 //!
 //! | module | its one job |
 //! |---|---|
@@ -44,15 +44,15 @@ use crate::tuning::enumeration::FEW;
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;
 
-/// Bytes of the correlations of this many columns, which triples are told from.
+/// Returns the number of bytes of the correlations of this many columns, from which triples are judged.
 pub(crate) fn square_bytes(columns: usize) -> u64 {
     4 * (columns as u64).pow(2)
 }
 
-/// What an enumeration came to.
+/// Result of an enumeration.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// Every set that was not handed out is at least as bad as the target.
+    /// Every set that was not handed out is no better than the target.
     Proved(Proof),
     /// A limit was reached.
     Stopped,
@@ -61,7 +61,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// The bound of every set that was not handed out, if it was proved.
+    /// Returns the bound of every set that was not handed out, if it was proved.
     pub(crate) fn proof(&self) -> Option<Certified> {
         match self {
             Self::Proved(proof) => Some(Certified::enumerated(proof)),
@@ -70,7 +70,7 @@ impl Verdict {
     }
 }
 
-/// The target that an enumeration proved. Only this module makes one.
+/// The target that an enumeration proved. Only this module creates such proofs.
 #[derive(Debug)]
 pub(crate) struct Proof {
     target: f64,
@@ -91,10 +91,10 @@ pub(crate) struct Space<'a> {
     pub(crate) m: usize,
 }
 
-/// Proves that every set of a space has `P ≥ target`, but for the sets that are handed out, at most `most` of them.
+/// Proves that every set of a space has `P ≥ target`, except the sets that are handed out, at most `most` of them.
 ///
-/// [`Watch::hit`] is given some of the free columns, to be fitted together with `inside`. All other sets are proved for the last
-/// target that it returns. A set that is handed out stands for its subsets.
+/// [`Watch::hit`] receives some of the free columns, to be fitted together with `inside`. All other sets are proved for
+/// the last target that it returns. A set that is handed out stands for its subsets.
 pub(crate) fn enumerate(
     space: Space,
     target: f64,
@@ -158,7 +158,7 @@ pub(crate) fn enumerate(
                     None => return Verdict::Open,
                 }
             } else if !found.is_complete {
-                // The best of them is no better: the others will not be.
+                // The best of them does not lower the target, so the others will not either.
                 break;
             }
         }
@@ -174,7 +174,8 @@ pub(crate) fn enumerate(
     }
 }
 
-/// One pass with one target. Smaller sets come first: one that beats the target makes all that contain it hits.
+/// Makes one pass with one target. Smaller sets come first: if one beats the target, all sets that contain it become
+/// hits.
 #[allow(clippy::too_many_arguments)]
 fn pass(
     test: &Test,
@@ -214,6 +215,6 @@ fn pass(
             ..hits
         });
     }
-    // A pair that is only too close to the target is part of the triples that are.
+    // A pair that is merely too close to the target is part of the triples that are.
     square.triples(test, most, limits, threads, watch)
 }

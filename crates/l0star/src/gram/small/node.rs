@@ -1,4 +1,4 @@
-//! Nodes of a search with a small budget.
+//! Enumeration of nodes of a search with a small budget.
 
 use super::{Entries, Space, enumerate};
 use crate::bound::Certified;
@@ -6,8 +6,8 @@ use crate::gram::root::Root;
 use crate::relaxation::{Task, Watch};
 use crate::tuning::enumeration::FEW;
 
-/// Looks at every model of a node with at most [`LARGEST`](super::LARGEST) features left. Returns a bound of all that are not handed out, by
-/// their features in order; `None` where there are too many, and at a limit.
+/// Examines every model of a node with at most [`LARGEST`](super::LARGEST) features left. Returns a bound of all models
+/// that are not handed out, by their features in order; `None` where there are too many, and at a limit.
 pub(crate) fn enumerate_node(root: &Root, task: &Task, watch: &mut dyn Watch) -> Option<Certified> {
     let index = |j: &usize| root.index(*j);
     let chosen: Vec<usize> = task.node.included.iter().filter_map(index).collect();
@@ -31,7 +31,7 @@ pub(crate) fn enumerate_node(root: &Root, task: &Task, watch: &mut dyn Watch) ->
     enumerate(space, task.cut, FEW, task.limits, 1, &mut named).proof()
 }
 
-/// Hands sets of root indices out by their features, with those that are in.
+/// Hands out sets of root indices as features, together with the included ones.
 struct Named<'a> {
     root: &'a Root,
     chosen: &'a [usize],

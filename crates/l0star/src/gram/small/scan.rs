@@ -9,32 +9,32 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::relaxation::Watch;
 
-/// Rows, and columns, of a block of entries.
+/// Numbers of rows and columns of a block of entries.
 const BAND: usize = 128;
 const BLOCK: usize = 512;
-/// Features j whose rows are scanned together, and others l at a time: 512 KB that stay in cache …
+/// Number of features j whose rows are scanned together, and of others l at a time: 512 KB that stay in cache …
 const TOGETHER: usize = 512;
 const AT_ONCE: usize = 256;
-/// … and the share of the others that is one piece of work.
+/// … and the number of others in one piece of work.
 const PIECE: usize = 8 * AT_ONCE;
-/// Rows between two looks at the limits, at most a few million triples.
+/// Number of rows between two checks of the limits, at most a few million triples.
 const UNNOTICED: usize = 64;
 
 /// Three correlations of at most ½ belong to a positive semidefinite matrix; this is a little less, for their rounding.
 const HALF: f32 = 0.499_99;
-/// What rounding to single precision can change of a determinant is below this.
+/// Upper bound on the change of a determinant by rounding to single precision.
 const NEAR_SINGLE: f32 = 2e-6;
-/// Stands on the diagonal, where nothing is looked for: a value that seldom looks like a hit.
+/// Value on the diagonal, which is not examined: it rarely looks like a hit.
 const DIAGONAL: f32 = 0.998;
 
-/// The sets of a pass that are not proved, by places in order; those that were found when it ended.
+/// The sets of a pass that are not proved, by places in order; those found by the end of the pass.
 pub(super) struct Hits {
     pub(super) sets: Vec<Vec<usize>>,
     /// Whether all of the others are proved.
     pub(super) is_complete: bool,
 }
 
-/// Why there is nothing to show for a pass.
+/// Reason why a pass has no result.
 pub(super) enum Failure {
     /// A limit was reached.
     Stopped,
@@ -48,7 +48,7 @@ pub(super) struct Square {
     stride: usize,
 }
 
-/// What the threads of a pass share.
+/// State that the threads of a pass share.
 pub(super) struct ScanState<'l> {
     limits: &'l Limits,
     most: usize,
@@ -70,7 +70,7 @@ impl<'l> ScanState<'l> {
         }
     }
 
-    /// Whether the pass has come to its end, by a limit or by too many hits.
+    /// Whether the pass has ended, by a limit or by too many hits.
     pub(super) fn is_over(&self) -> bool {
         if self.limits.stop() {
             self.stopped.store(true, Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl<'l> ScanState<'l> {
     }
 }
 
-/// Gives pieces of work to threads until none is left. `watch` is told of the progress, on this thread.
+/// Hands pieces of work to threads until none is left. `watch` receives the progress, on this thread.
 pub(super) fn share_out<W: Send>(
     work: Vec<W>,
     threads: usize,
@@ -129,7 +129,7 @@ pub(super) fn share_out<W: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // A system that gives us fewer threads gets along with fewer.
+            // If the system grants fewer threads, those that exist do all the work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         while let Some((piece, left)) = next() {
@@ -139,7 +139,8 @@ pub(super) fn share_out<W: Send>(
     });
 }
 
-/// All pairs: those that are not proved, and, if the pass came to its end, all correlations if they are wanted.
+/// Examines all pairs. Returns those that are not proved and, if the pass was complete, all
+/// correlations if they are wanted.
 pub(super) fn pairs(
     test: &Test,
     wants_square: bool,
@@ -167,7 +168,7 @@ pub(super) fn pairs(
     Ok((hits, square))
 }
 
-/// The pairs of the features of a band with those after them.
+/// Examines the pairs of the features of a band with those after them.
 fn band(test: &Test, first: usize, out: &mut [f32], stride: usize, shared: &ScanState) {
     let (free, d) = (test.free, test.free.len());
     let last = (first + BAND).min(d);
@@ -218,7 +219,7 @@ impl Square {
         &self.values[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Copies what is above the diagonal to below it, tile by tile.
+    /// Copies the entries above the diagonal to below it, tile by tile.
     fn mirror(&mut self, d: usize) {
         const TILE: usize = 32;
         let (values, stride) = (&mut self.values, self.stride);
@@ -237,7 +238,7 @@ impl Square {
         (0..d).for_each(|i| values[i * stride + i] = DIAGONAL);
     }
 
-    /// All triples: those that are not proved.
+    /// Examines all triples, and returns those that are not proved.
     pub(super) fn triples(
         &self,
         test: &Test,
@@ -258,7 +259,7 @@ impl Square {
         shared.finish()
     }
 
-    /// The triples of close pairs (i, j), j from `first` on and i before it, with all l from `start` on.
+    /// Examines the triples of close pairs (i, j), j from `first` on and i before it, with all l from `start` on.
     fn piece(&self, test: &Test, first: usize, start: usize, shared: &ScanState) {
         let d = test.free.len();
         let last = (first + TOGETHER).min(d);
@@ -300,7 +301,7 @@ impl Square {
         }
     }
 
-    /// Lists the triples of a pair and a block of others that are not proved.
+    /// Lists the unproved triples of a pair and a block of others.
     fn list(&self, test: &Test, i: usize, j: usize, block: usize, shared: &ScanState) {
         let d = test.free.len();
         let (own, other) = (self.row(i), self.row(j));
@@ -310,7 +311,7 @@ impl Square {
             if determinant([a, b, c].map(f64::from)) > f64::from(NEAR_SINGLE) {
                 continue;
             }
-            // A triple comes up once for each of its close pairs: the first in order counts.
+            // A triple occurs once for each of its close pairs; only the first in order counts.
             let mut set = [i, j, l];
             set.sort_unstable();
             let [p, q, r] = set;

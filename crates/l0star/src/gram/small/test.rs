@@ -1,24 +1,24 @@
-//! [`Test`]: whether a set of features can be better than a target, by the sign of a small matrix.
+//! The test whether a set of features can be better than a target, by the sign of a small matrix ([`Test`]).
 
 use super::entries::{Buffers, Entries};
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 
-/// What the rounding of a correlation, and of the determinant of three, can amount to, with a factor of two to spare.
+/// Bound on the rounding of a correlation, and of the determinant of three, with a factor of two to spare.
 const NEAR: f64 = 2e-14;
-/// Entries that are known less well than this are of no use.
+/// Error above which entries are of no use.
 const COARSE: f64 = 1e-3;
 
-/// A target, and the matrix whose parts are positive semidefinite where it is not beaten.
+/// A target, with the matrix whose parts are positive semidefinite where the target is not beaten.
 ///
-/// With `τ ≤ 2(c0 - target)`, min P over the columns U is at least the target if `M_UU ⪰ 0`, `M = H - ccᵀ/τ`. The floats
-/// differ from M by at most `e √(D_i D_j)` an entry, which the diagonal pays for: `|U| e D_i` is taken off. The columns that are
-/// in are eliminated; C is what is left of M for the free ones, kept as its diagonal and as the products that are taken off H.
-/// The margins are derived in section 14 of `docs/numerics.md`.
+/// With `τ ≤ 2(c0 - target)`, min P over the columns U is at least the target if `M_UU ⪰ 0`, `M = H - ccᵀ/τ`. The
+/// floats differ from M by at most `e √(D_i D_j)` per entry, for which `|U| e D_i` is subtracted from the diagonal. The
+/// included columns are eliminated. C is the rest of M for the free columns, kept as its diagonal and as the products
+/// that are subtracted from H. The margins are derived in section 14 of `docs/numerics.md`.
 pub(super) struct Test<'e> {
     pub(super) entries: &'e Entries<'e>,
     pub(super) free: &'e [usize],
-    /// `C_ij = H_ij - Σ arm_i arm_j` off the diagonal: `c/√τ`, then a row of the factor for each column that is in.
+    /// `C_ij = H_ij - Σ arm_i arm_j` off the diagonal: `c/√τ`, then a row of the factor for each included column.
     arms: Vec<Vec<f64>>,
     /// `1/√C_ii`.
     scale: Vec<f64>,
@@ -27,8 +27,9 @@ pub(super) struct Test<'e> {
 }
 
 impl<'e> Test<'e> {
-    /// The test of sets of at most `m` free features; `None` where the target is out of reach of it: at or above the empty
-    /// model, beaten by what is in, or too close to either.
+    /// Creates the test of sets of at most `m` free features.
+    /// Returns `None` where it does not reach the target: at or above the empty model, beaten by the included
+    /// columns, or too close to either.
     pub(super) fn new(
         entries: &'e Entries,
         inside: &[usize],
@@ -38,7 +39,7 @@ impl<'e> Test<'e> {
     ) -> Option<Self> {
         let (c0, share, s) = (entries.c0, entries.share, inside.len());
         let tau = 2.0 * (c0 - target - 2.0 * share * c0);
-        // Written so that a NaN is refused.
+        // Written so that a NaN is rejected.
         if !(tau > 0.0 && target >= 0.0) {
             return None;
         }
@@ -68,7 +69,7 @@ impl<'e> Test<'e> {
                 .for_each(|arm| kernels::axpy(-arm[k], arm, &mut row));
             let root = pivot.sqrt();
             row.iter_mut().for_each(|v| *v /= root);
-            // What was eliminated before is not touched again.
+            // Columns that were eliminated before are not touched again.
             row[..=k].fill(0.0);
             let entries = diagonal.iter_mut().zip(&row);
             entries.for_each(|(diagonal, l)| *diagonal -= l * l);
@@ -87,7 +88,7 @@ impl<'e> Test<'e> {
         })
     }
 
-    /// Turns entries of H into correlations `C_ij/√(C_ii C_jj)`: one row, and columns from a place on.
+    /// Turns entries of H into correlations `C_ij/√(C_ii C_jj)`, for one row and the columns from `first` on.
     pub(super) fn normalise(&self, i: usize, first: usize, row: &mut [f64]) {
         let places = first..first + row.len();
         for arm in &self.arms {
@@ -99,7 +100,7 @@ impl<'e> Test<'e> {
         }
     }
 
-    /// The correlation of two features.
+    /// Returns the correlation of two features.
     fn correlation(&self, i: usize, j: usize) -> f64 {
         let entry = self.entries.at(self.free[i], self.free[j]);
         let products = self.arms.iter().map(|arm| arm[i] * arm[j]);
@@ -107,13 +108,13 @@ impl<'e> Test<'e> {
         entry * (self.scale[i] * self.scale[j])
     }
 
-    /// Whether the correlation of a pair proves it.
+    /// Whether a correlation proves the pair.
     #[inline]
     pub(super) fn is_apart(correlation: f64) -> bool {
         correlation.abs() <= 1.0 - NEAR
     }
 
-    /// Whether a set, given by places, is proved to be no better than the target; its subsets are so with it.
+    /// Whether a set, given by places, is proved to be no better than the target; so are its subsets then.
     pub(super) fn proves(&self, set: &[usize]) -> bool {
         if set.iter().any(|i| self.weak.binary_search(i).is_ok()) {
             return false;
@@ -130,7 +131,7 @@ impl<'e> Test<'e> {
     }
 }
 
-/// The determinant of three columns of length 1 with these correlations: `(1 - a²)(1 - b²) - (c - ab)²`.
+/// Returns the determinant of three columns of length 1 with these correlations: `(1 - a²)(1 - b²) - (c - ab)²`.
 pub(super) fn determinant([a, b, c]: [f64; 3]) -> f64 {
     let rest = c - a * b;
     (1.0 - a * a) * (1.0 - b * b) - rest * rest

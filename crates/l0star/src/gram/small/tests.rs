@@ -1,4 +1,4 @@
-//! Enumerations against brute force: in exact arithmetic for small problems, in plain loops for a larger one.
+//! Checks enumerations against brute force: in exact arithmetic for small problems, in plain loops for a larger one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// A problem of one of several degenerate kinds, and its columns.
+/// Returns a problem of one of several degenerate kinds, and its columns.
 fn problem(seed: u64) -> (Problem, Vec<Vec<f64>>) {
     let mut random = Random(seed.wrapping_mul(0xD134_2543_DE82_EF95));
     let (n, d) = (3 + random.below(6), 4 + random.below(4));
@@ -79,14 +79,14 @@ fn problem(seed: u64) -> (Problem, Vec<Vec<f64>>) {
     (builder.build().unwrap(), columns)
 }
 
-/// Every set of exactly `m` of so many places.
+/// Returns every set of exactly `m` of `d` places.
 fn sets(d: usize, m: usize) -> Vec<Vec<usize>> {
     let places = |bits: &u32| (0..d).filter(|j| bits >> j & 1 == 1).collect::<Vec<_>>();
     let all = (0u32..1 << d).filter(|bits| bits.count_ones() as usize == m);
     all.map(|bits| places(&bits)).collect()
 }
 
-/// The least objective over some columns of a problem.
+/// Returns the least objective over some columns of a problem.
 fn exact(problem: &Problem, columns: &[Vec<f64>], set: &[usize]) -> Exact {
     let rows: Vec<Row> = (problem.p.iter().zip(&problem.b))
         .map(|(weight, response)| Row {
@@ -123,7 +123,7 @@ impl Known {
     fn new(seed: u64, m: usize) -> Option<Self> {
         let (problem, columns) = problem(seed);
         let selectable = problem.selectable.clone();
-        // Columns far from their means are seen through a view, whose entries are not the oracle's.
+        // Columns far from their means have a view, whose entries are not the oracle's.
         if problem.design.has_view() {
             return None;
         }
@@ -147,8 +147,8 @@ impl Known {
         values.fold(f64::INFINITY, f64::min)
     }
 
-    /// The verdict and what was handed out, if every hit leaves the target where it is, or, where it may fall, a little below
-    /// the best set so far.
+    /// Returns the verdict and the sets that were handed out. Every hit leaves the target where it is or, where it may
+    /// fall, lowers it to a little below the best set so far.
     fn enumerate(&self, entries: &Entries, m: usize, target: f64, falls: bool) -> Outcome {
         let (selectable, size) = (self.root.selectable, self.root.size());
         let free: Vec<usize> = (0..selectable).collect();
@@ -178,7 +178,7 @@ impl Known {
         Outcome { verdict, handed }
     }
 
-    /// Every set that was not handed out, nor is part of one, is at least as bad as what was proved.
+    /// Checks that every set that was not handed out, nor is part of one, is at least as bad as what was proved.
     fn check(&self, outcome: &Outcome, words: &str) -> bool {
         let Verdict::Proved(proof) = &outcome.verdict else {
             return false;
@@ -224,7 +224,7 @@ fn what_is_proved_is_true_in_exact_arithmetic() {
             }
         }
     }
-    // Targets that no set comes near: all is proved at once, but where digits are lost on the way.
+    // For targets that no set comes near, all is proved at once, except where digits are lost on the way.
     assert!(
         total > 1000 && 10 * proved > 8 * total,
         "{proved} of {total}"
@@ -232,7 +232,7 @@ fn what_is_proved_is_true_in_exact_arithmetic() {
     assert!(10 * bare > 8 * total, "{bare} of {total}");
 }
 
-/// Many columns, so that blocks and pieces have ends: values by Cramer's rule.
+/// A problem with many columns, so that blocks and pieces have ends; values by Cramer's rule.
 struct Wide {
     problem: Problem,
     columns: Vec<usize>,
@@ -251,7 +251,7 @@ impl Wide {
         }
     }
 
-    /// Every triple below a target, in plain loops.
+    /// Returns every triple below a target, by plain loops.
     fn below(&self, target: f64) -> Vec<Vec<usize>> {
         let (n, d) = (self.problem.rows(), self.columns.len());
         let values = self.problem.design.plain().unwrap();

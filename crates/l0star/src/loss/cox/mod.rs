@@ -17,18 +17,18 @@ use partial::PartialLikelihood;
 /// How events at the same time are counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// As if one after the other, on average over all orders: each event leaves the same share of those tied behind.
+    /// As if one after the other, on average over all orders: each event removes the same share of the tied rows.
     #[default]
     Efron,
-    /// As if each happened first.
+    /// As if each event happened first.
     Breslow,
 }
 
 impl Ties {
-    /// The words for them.
+    /// The words for all ways to count ties.
     pub const NAMES: &'static [&'static str] = &["efron", "breslow"];
 
-    /// Its word.
+    /// Returns the word for this way to count ties.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Efron => "efron",
@@ -63,7 +63,8 @@ impl FromStr for Ties {
 /// risk. The response of a row is its time.
 ///
 /// A row with weight w counts as w rows would in the likelihood and in risk sets. Weights are measured in units of the
-/// smallest one of an event, so that the objective, which a unit changes by a constant, is never negative.
+/// smallest weight of an event. The unit only changes the objective by a constant, and this one keeps it from being
+/// negative.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,10 +95,10 @@ pub struct Cox {
 }
 
 impl Cox {
-    /// The word for it.
+    /// Name of the loss.
     pub const NAME: &'static str = "cox";
 
-    /// For rows whose time is that of an event (true) or of the last observation (false).
+    /// Creates the loss for rows whose time is that of an event (true) or of the last observation (false).
     pub fn new(events: Vec<bool>) -> Self {
         Self {
             events,
@@ -113,19 +114,19 @@ impl Cox {
         self
     }
 
-    /// Times from which on rows are at risk, before their own times.
+    /// Sets the times from which rows are at risk, each before the row's own time.
     pub fn entry(mut self, entry: Vec<f64>) -> Self {
         self.entry = entry;
         self
     }
 
-    /// How events at the same time are counted.
+    /// Sets how events at the same time are counted.
     pub fn ties(mut self, ties: Ties) -> Self {
         self.ties = ties;
         self
     }
 
-    /// Which rows have an event.
+    /// Returns which rows have an event.
     pub fn events(&self) -> &[bool] {
         &self.events
     }
@@ -169,7 +170,7 @@ impl Cox {
     }
 }
 
-/// The parts of rows that are kept.
+/// Returns the parts of the rows that are kept.
 fn kept<T: Copy>(parts: &[T], keep: &[bool]) -> Vec<T> {
     let rows = parts.iter().zip(keep);
     rows.filter_map(|(part, keep)| keep.then_some(*part))

@@ -1,8 +1,9 @@
-//! Who is at risk when: the event times of each stratum, in order, and sums over risk sets.
+//! Risk sets: the event times of each stratum, in order, and sums over the rows at risk.
 //!
-//! Event times are numbered stratum by stratum, in order of time. Row i is at risk at the times `first_i … last_i`: those after
-//! its entry and up to its own time. Rows that have their event at a time are summed apart from the others there, since ties
-//! count them by shares. All sums are of numbers ≥ 0 wherever θ is, without a difference: nothing cancels.
+//! Event times are numbered stratum by stratum, in order of time. Row i is at risk at the times `first_i … last_i`:
+//! those after its entry and up to its own time. Rows with an event at a time are summed separately from the others
+//! there, since ties count them by shares. Where θ ≥ 0, all sums are of numbers ≥ 0 and no difference is taken:
+//! nothing cancels.
 
 use std::ops::Range;
 
@@ -13,9 +14,9 @@ use super::wide::{Part, Wide};
 pub(super) struct Moment {
     pub stratum: u32,
     pub time: f64,
-    /// Their places in [`Order::events`].
+    /// Positions of these rows in [`Order::events`].
     pub events: Range<usize>,
-    /// The terms of the likelihood: as many as events (Efron), or one (Breslow).
+    /// Terms of the likelihood: as many as events (Efron), or one (Breslow).
     pub terms: Range<usize>,
 }
 
@@ -25,9 +26,9 @@ pub(super) struct Order {
     pub moments: Vec<Moment>,
     /// Rows with an event, by moments.
     pub events: Vec<usize>,
-    /// For each row the moments at which it is at risk without having its event there.
+    /// For each row, the moments at which it is at risk without having its event there.
     pub at_risk: Vec<Range<usize>>,
-    /// For each row the moment of its event.
+    /// For each row, the moment of its event.
     pub own: Vec<Option<usize>>,
     /// The moments of each stratum.
     strata: Vec<Range<usize>>,
@@ -36,8 +37,8 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// From times, marks of events, strata and, where rows enter late, entry times. `terms`: how many terms of the likelihood
-    /// so many tied events have.
+    /// Creates the order from times, event marks, strata and, where rows enter late, entry times. `terms` gives the
+    /// number of terms of the likelihood for a number of tied events.
     pub(super) fn new(
         times: &[f64],
         is_event: &[bool],
@@ -100,13 +101,12 @@ impl Order {
         }
     }
 
-    /// How many terms the likelihood has.
+    /// Number of terms of the likelihood.
     pub(super) fn terms(&self) -> usize {
         self.moments.last().map_or(0, |moment| moment.terms.end)
     }
 
-    /// The sums of some numbers of the rows at each moment: over those at risk without an event there, and over those with
-    /// one.
+    /// Sums numbers of the rows at each moment: over those at risk without an event there, and over those with one.
     pub(super) fn gather<T: Part>(&self, rows: &[Wide<T>]) -> (Vec<Wide<T>>, Vec<Wide<T>>) {
         let tied = self.moments.iter().map(|moment| {
             let own = self.events[moment.events.clone()].iter();
@@ -127,7 +127,7 @@ impl Order {
             }
             return (others, tied);
         }
-        // A tree of sums: node v covers the nodes 2v and 2v + 1, the moments are its leaves.
+        // A tree of sums: node v covers the nodes 2v and 2v + 1, and the moments are its leaves.
         let leaves = self.moments.len();
         let mut tree = vec![Wide::default(); 2 * leaves];
         for (range, row) in self.at_risk.iter().zip(rows) {
@@ -140,14 +140,14 @@ impl Order {
         (others, tied)
     }
 
-    /// Pairs of a row with an event and one that is at risk then without one: by weight, those in the order of z (ties half),
-    /// and all.
+    /// Weights of the pairs of a row with an event and one that is at risk then without one: of the pairs that z
+    /// orders correctly (ties half), and of all pairs.
     pub(super) fn pairs(&self, z: &[f64], weights: &[f64]) -> (f64, f64) {
         let mut sorted: Vec<f64> = z.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         sorted.dedup();
         let rank = |i: usize| sorted.partition_point(|v| v.total_cmp(&z[i]).is_lt());
-        // Who comes under risk, and who leaves it, before each moment.
+        // The rows that enter and leave the risk set before each moment.
         let mut coming: Vec<Vec<usize>> = vec![Vec::new(); self.moments.len()];
         let mut leaving = coming.clone();
         for (i, range) in self
@@ -179,7 +179,7 @@ impl Order {
         (right, all)
     }
 
-    /// For each row the sum of some numbers of the moments at which it is at risk without an event there.
+    /// For each row, sums numbers of the moments at which it is at risk without an event there.
     pub(super) fn spread<T: Part>(&self, at_risk: &[Wide<T>], mut row: impl FnMut(usize, Wide<T>)) {
         if self.is_nested {
             let mut sums = at_risk.to_vec();
@@ -242,7 +242,7 @@ impl Ranks {
     }
 }
 
-/// The nodes of a tree with so many leaves that cover a range of them, each leaf once.
+/// Visits the nodes of a tree with this many leaves that cover a range of them, each leaf once.
 fn cover(range: &Range<usize>, leaves: usize, mut visit: impl FnMut(usize)) {
     let (mut low, mut high) = (range.start + leaves, range.end + leaves);
     while low < high {

@@ -1,20 +1,20 @@
 //! The partial likelihood of given rows: value, gradient, Hessian, and a certified dual value.
 //!
-//! With `θ_i = v_i e^{z_i}`, at each event time C the sum of θ over those at risk without an event there, B the sum over the d
-//! rows with one and ω the sum of their weights,
+//! Let `θ_i = v_i e^{z_i}`. At each event time, let C be the sum of θ over the rows at risk without an event there, B
+//! the sum over the d rows with one, and ω the sum of the weights of the latter. Then
 //!
 //! ```text
 //! L(z) = Σ over times ( ω/T Σ_l ln s_l - Σ_events p_i z_i ),   s_l = C + c_l B,   l < T
 //! ```
 //!
-//! where Efron has `T = d`, `c_l = 1 - l/d`, and Breslow `T = 1`, `c_0 = 1`. Each term of it is the logarithm of a sum of
+//! where Efron has `T = d`, `c_l = 1 - l/d`, and Breslow `T = 1`, `c_0 = 1`. Each term is the logarithm of a sum of
 //! exponentials, so with the probabilities `π_l = (θ, c_l θ)/s_l`
 //!
 //! ```text
 //! ∇L = Σ ω/T π_l - p events,      ∇²L = Σ ω/T (diag(π_l) - π_l π_lᵀ)
 //! ```
 //!
-//! and, for the dual, `ln Σ v e^z ≥ Σ π (z + ln v - ln π)` for any probabilities π (Gibbs): any positive θ make a dual point.
+//! For the dual, `ln Σ v e^z ≥ Σ π (z + ln v - ln π)` for any probabilities π (Gibbs): any positive θ define a dual point.
 
 use std::ops::Neg;
 
@@ -24,7 +24,7 @@ use crate::linalg::double::Double;
 use crate::linalg::rounding::{Doubled, U, two_sum};
 use crate::loss::joint::{DualValue, HazardStep, Hessian, Joint};
 
-/// What an operation in doubled precision loses, relatively: 2⁻¹⁰³, rounded up.
+/// Relative error of an operation in doubled precision: 2⁻¹⁰³, rounded up.
 const DOUBLED: f64 = 1e-31;
 
 /// The negative log partial likelihood of rows, divided by the sum of their weights.
@@ -33,7 +33,7 @@ pub(super) struct PartialLikelihood {
     order: Order,
     /// Weights as shares.
     p: Vec<f64>,
-    /// Weights in risk sets: in units of the smallest one of an event, which keeps L from being negative.
+    /// Weights in risk sets, in units of the smallest weight of an event, which keeps L from being negative.
     v: Vec<f64>,
     /// `ln v` of rows with an event.
     log_v: Vec<f64>,
@@ -49,7 +49,7 @@ struct Sums<T> {
 }
 
 impl PartialLikelihood {
-    /// `given`: everything that makes it, beside times and weights.
+    /// Creates the likelihood. `given` is everything that defines it apart from times and weights.
     pub(super) fn new(order: Order, p: &[f64], given: Vec<f64>) -> Self {
         let of_events = order.events.iter().map(|i| p[*i]);
         let unit = of_events.fold(f64::INFINITY, f64::min);
@@ -115,8 +115,9 @@ impl PartialLikelihood {
         total.value()
     }
 
-    /// The gradient without the weights of events, and h: for each row its part in the moments at which it is at risk without an
-    /// event, its part in that of its event, and the latter less its weight, which does not cancel where no event is tied.
+    /// Computes the parts of the gradient and of h. For each row these are its part in the moments at which it is at
+    /// risk without an event, its part in the moment of its event, and the latter less its weight. That difference
+    /// does not cancel where no event is tied.
     fn parts<T: Part + Neg<Output = T>>(
         &self,
         theta: &[Wide<T>],
@@ -249,7 +250,8 @@ impl Joint for PartialLikelihood {
                     add(log, 8.0 * U * size + 2.0 * U);
                 }
                 add(self.log_v[r], 8.0 * U * self.log_v[r]);
-                // How much of the term is other rows', where each prediction is off by 8u and sums by their own rounding.
+                // The share of the term that is due to other rows, whose predictions are off by 8u and sums by their
+                // own rounding.
                 let away = if events.len() == 1 {
                     (sums.others[m] / sum).value().high
                 } else {
@@ -281,13 +283,13 @@ impl Joint for PartialLikelihood {
         }
     }
 
-    /// The share of the weights that have an event.
+    /// The share of the weights of rows with an event.
     fn usual_curvature(&self) -> f64 {
         self.order.events.iter().map(|i| self.p[*i]).sum()
     }
 
-    /// A term whose events are not tied is `ln(1 + r)`, and r grows by a factor of `e^{2 step}` at most. Terms with ties grow by
-    /// `2 step` of their weight at most, and are at least `ln(d!)/d ≥ ln(2)/2` of it.
+    /// A term whose events are not tied is `ln(1 + r)`, and r grows by a factor of at most `e^{2 step}`. Terms with
+    /// ties grow by at most `2 step` of their weight, and are at least `ln(d!)/d ≥ ln(2)/2` of it.
     fn growth(&self, step: f64) -> f64 {
         6.0 * step * (2.0 * step).exp()
     }
@@ -301,7 +303,7 @@ impl Joint for PartialLikelihood {
         (all > 0.0).then(|| right / all)
     }
 
-    /// Breslow's estimator, or Efron's: each term of a time adds its weight over its sum.
+    /// Breslow's estimator, or Efron's: each term of a time adds its weight divided by its sum.
     fn baseline(&self, z: &[f64]) -> Vec<HazardStep> {
         let theta = self.weights(z);
         let sums = self.sums(&theta);

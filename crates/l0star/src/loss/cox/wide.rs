@@ -8,7 +8,7 @@ use crate::linalg::double::Double;
 const UNIT: i32 = 256;
 /// `ln 2^UNIT`.
 const LN_UNIT: f64 = UNIT as f64 * std::f64::consts::LN_2;
-/// Beyond so many units a summand does not show.
+/// Number of units beyond which a summand has no effect.
 const FAR: i32 = 4;
 
 /// The mantissas that sums are made of: doubles, or pairs of them.
@@ -24,7 +24,7 @@ pub(super) trait Part:
     /// `self · 2^by`, exact unless it underflows.
     fn shifted(self, by: i32) -> Self;
 
-    /// The double next to it.
+    /// Returns the nearest double.
     fn near(self) -> f64;
 }
 
@@ -89,7 +89,7 @@ impl Wide<f64> {
                 units: 0,
             };
         }
-        // Twice the range of any sum of products that is not an infinity.
+        // Twice the range of any finite sum of products.
         let units = units.clamp(-1e6, 1e6);
         let rest = Double::new(high, low) - Double::from(units * f64::from(UNIT)) * Double::LN_2;
         let part = rest.high.exp();
@@ -108,7 +108,7 @@ impl Wide<f64> {
 }
 
 impl<T: Part> Wide<T> {
-    /// Its value, 0 or infinite beyond the range of floats.
+    /// Returns the value, which is 0 or infinite beyond the range of floats.
     pub(super) fn value(self) -> T {
         match self.units {
             0 => self.part,
@@ -199,7 +199,7 @@ mod tests {
             let expected = 1.0 / (1.0 + 1f64.exp() + (-2f64).exp());
             assert!((share.value().high - expected).abs() < 1e-15);
         }
-        // What does not show is dropped, whichever comes first.
+        // Summands that have no effect are dropped, whichever comes first.
         let (large, small) = (
             Wide::<f64>::exp(2000.0, 0.0, 1.0),
             Wide::exp(-2000.0, 0.0, 1.0),

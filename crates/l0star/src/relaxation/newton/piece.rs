@@ -1,4 +1,4 @@
-//! The pieces of Newton's method: which columns are whole, which are shared, and the minimiser there.
+//! The pieces of Newton's method: the whole columns, the shared columns, and the minimiser there.
 
 use super::Newton;
 use super::priced::{Pieces, whole_from};
@@ -6,8 +6,8 @@ use crate::limits::Limits;
 use crate::relaxation::model::{Model, Sets};
 
 impl Newton {
-    /// The piece that a prox step of length t proposes: W = S ∪ J ∪ E into `set`, and the minimiser on it into
-    /// `solution`. False when the system cannot be solved.
+    /// Finds the piece that a prox step of length t proposes: W = S ∪ J ∪ E in `set`, and the minimiser on it in
+    /// `solution`. Returns false when the system cannot be solved.
     pub(super) fn piece(
         &mut self,
         model: &mut dyn Model,
@@ -88,8 +88,9 @@ impl Newton {
         true
     }
 
-    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first of W, which are unpenalised, have no ridge.
-    /// Without κ each of E has a price, and `θσ` on the right side takes the place of `(1/κ)σσᵀ`.
+    /// Solves `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`. The first columns of W,
+    /// which are unpenalised, have no ridge. Without κ each column of E has a price, and `θσ` on the
+    /// right side replaces `(1/κ)σσᵀ`.
     fn solve_piece(
         &mut self,
         model: &mut dyn Model,

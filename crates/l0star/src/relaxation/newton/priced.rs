@@ -1,24 +1,24 @@
 //! Newton's method where features have prices.
 //!
-//! With a price c on a share z of a feature, and a multiplier τ of the budget that is 0 where the shares fit into it,
+//! With a price c on a share z of a feature, and a multiplier τ of the budget that is 0 where the shares fit into it:
 //!
 //! ```text
 //! min over 0 ≤ z ≤ 1 of ½x²/z + (c + τ)z  =  θ|x|  up to θ = √(2(c + τ)),  ½x² + c + τ  beyond,      z = min(|x|/θ, 1)
 //! ```
 //!
-//! so that J is where |x| ≥ θ, and on E the regulariser is linear. Where the budget binds prices are all the same, and so are
-//! the θ: then Σ z is the budget whatever τ is, and the regulariser is that of the budget alone and `m c`.
+//! J is therefore where |x| ≥ θ, and on E the regulariser is linear. Where the budget binds, all prices are equal, and
+//! so are the θ. Σ z is then the budget whatever τ is, and the regulariser is that of the budget alone plus `m c`.
 
 use crate::linalg::select::top_sum;
 use crate::relaxation::model::Sets;
 use crate::relaxation::topk::{Piece, Prox, support_norm};
 
-/// θ of a feature with a price.
+/// Returns θ of a feature with a price.
 pub(crate) fn whole_from(cost: f64) -> f64 {
     (2.0 * cost).sqrt()
 }
 
-/// `Σ` of the m largest `(½u² - c)₊` over F.
+/// Returns the sum of the m largest `(½u² - c)₊` over F.
 pub(super) fn atoms(sets: &Sets, u: &[f64], scratch: &mut Vec<f64>) -> f64 {
     let atom = |j: &usize| {
         let atom = 0.5 * u[*j] * u[*j] - sets.costs[*j];
@@ -28,13 +28,13 @@ pub(super) fn atoms(sets: &Sets, u: &[f64], scratch: &mut Vec<f64>) -> f64 {
     top_sum(sets.free.iter().map(atom), sets.budget, scratch)
 }
 
-/// Whether every free feature is worth a whole share or none at x.
+/// Whether every free feature has a share of 0 or 1 at x.
 pub(super) fn is_whole(sets: &Sets, x: &[f64]) -> bool {
     let is_whole = |j: &usize| x[*j] == 0.0 || x[*j].abs() >= whole_from(sets.costs[*j]);
     sets.free.iter().all(is_whole)
 }
 
-/// The regulariser of F at the absolute values of some free columns, zero at all others.
+/// Returns the regulariser of F at the absolute values of some free columns, with all others zero.
 pub(super) fn shared_norm(
     sets: &Sets,
     sizes: impl Iterator<Item = (usize, f64)>,
@@ -68,7 +68,7 @@ pub(super) fn shared_norm(
 
 /// θ at a point.
 pub(crate) struct Level {
-    /// Where the budget binds: the same for all columns.
+    /// One value for all columns; present where the budget binds.
     shared: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ impl Level {
         self.shared.is_some()
     }
 
-    /// θ of a column.
+    /// Returns θ of a column.
     pub(crate) fn of(&self, sets: &Sets, j: usize) -> f64 {
         self.shared.unwrap_or_else(|| whole_from(sets.costs[j]))
     }
@@ -108,13 +108,13 @@ impl Level {
 
 /// The pieces of a prox step of length t.
 pub(super) struct Pieces {
-    /// Where the budget binds: the same for all columns.
+    /// One value for all columns; present where the budget binds.
     shared: Option<Piece>,
     t: f64,
 }
 
 impl Pieces {
-    /// `target`: where the step of each free column goes without the regulariser.
+    /// Computes the pieces; `target` is where the step of each free column leads without the regulariser.
     pub(super) fn new(sets: &Sets, target: &[f64], t: f64, prox: &mut Prox) -> Self {
         if sets.is_priced() {
             let each = sets.free.iter().zip(target);
@@ -132,7 +132,7 @@ impl Pieces {
         self.shared.is_some()
     }
 
-    /// The piece of a column.
+    /// Returns the piece of a column.
     #[inline]
     pub(super) fn of(&self, sets: &Sets, j: usize) -> Piece {
         self.shared.unwrap_or_else(|| {
@@ -145,7 +145,7 @@ impl Pieces {
     }
 }
 
-/// The share of a feature after a prox step of length t to v.
+/// Returns the share of a feature after a prox step of length t to v.
 fn share(cost: f64, v: f64, t: f64) -> f64 {
     let theta = whole_from(cost);
     match v.abs() {

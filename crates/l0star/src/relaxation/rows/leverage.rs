@@ -1,5 +1,5 @@
-//! Weighted products of the columns that are left, and the leverages of the rows in them: a block of rows at a time, so that
-//! nothing of the size of the data is written out.
+//! Weighted products of the remaining columns, and the leverages of the rows in them. Both work on a block of rows at a
+//! time, so that nothing of the size of the data is written out.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 use crate::problem::{Design, Problem};
 
-/// Rows of a block: its entries stay in the cache.
+/// Number of rows of a block, whose entries stay in the cache.
 const BLOCK: usize = 256;
-/// Products of fewer columns are made one by one.
+/// Number of columns below which products are made one by one.
 const BLOCKED: usize = 8;
-/// The Gram matrix must keep this share of its mean diagonal as least eigenvalue.
+/// Share of its mean diagonal that the Gram matrix must keep as least eigenvalue.
 const LEAST: f64 = 1e-6;
 
 /// Some columns of a design, each times a power of two.
@@ -37,7 +37,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// A block of rows, column after column, in `buffer`.
+    /// Loads a block of rows, column after column, into `buffer`.
     fn load(&mut self, rows: Range<usize>) {
         self.buffer.clear();
         for (j, unit) in &self.list {
@@ -47,8 +47,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The lower triangle, by rows, of `Aᵀ diag(w) A`, `w ≥ 0`: sums over the rows of products of entries that are rounded
-    /// four times each (twice in a view, √w, the product with it).
+    /// Computes the lower triangle, by rows, of `Aᵀ diag(w) A`, `w ≥ 0`: sums over the rows of products of entries that
+    /// are rounded four times each (twice in a view, √w, the product with it).
     pub(super) fn gram(&mut self, weights: &[f64], out: &mut [f64]) {
         let d = self.list.len();
         out.fill(0.0);
@@ -90,15 +90,16 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Upper bounds of `√(a_iᵀ(Aᵀ diag(w) A + diag(g))⁻¹ a_i)`, proved.
+/// Proved upper bounds of `√(a_iᵀ(Aᵀ diag(w) A + diag(g))⁻¹ a_i)`.
 ///
-/// With columns scaled, R the float factor of `M̂ - τI`, `τ ≥ (γ_{n+12} + 2γ_{d+4}) tr` (`tr` of what was added up),
-/// satisfies `RRᵀ ⪯ M`, hence `ℓ_i ≤ |R⁻¹a_i|²`. A second factorisation with κ = 1e-6 of the mean diagonal more proves
-/// `RRᵀ ⪰ κ/2`: the rounding of the substitution, `|R⁻¹||δR| ≤ √(2/κ) γ_{d+4} √tr`, is far below the 1e-6 that is added.
+/// The columns are scaled. The float factor R of `M̂ - τI`, `τ ≥ (γ_{n+12} + 2γ_{d+4}) tr` (`tr` of the terms added
+/// up), satisfies `RRᵀ ⪯ M`, hence `ℓ_i ≤ |R⁻¹a_i|²`. A second factorisation with κ = 1e-6 of the mean diagonal
+/// more proves `RRᵀ ⪰ κ/2`. The rounding of the substitution, `|R⁻¹||δR| ≤ √(2/κ) γ_{d+4} √tr`, is therefore far
+/// below the 1e-6 that is added.
 #[derive(Debug)]
 pub(super) struct Leverage<'a> {
     columns: Columns<'a>,
-    /// g of the scaled columns, and the sizes of what it was made of.
+    /// g of the scaled columns, and the sizes of its terms.
     ridges: Vec<(f64, f64)>,
     gram: Vec<f64>,
     sizes: Vec<f64>,
@@ -107,7 +108,7 @@ pub(super) struct Leverage<'a> {
 }
 
 impl<'a> Leverage<'a> {
-    /// `None` where there are too many columns.
+    /// Prepares the bounds for some columns; `None` where there are too many.
     pub(super) fn new(problem: &'a Problem, columns: &[usize], slack: &Slack) -> Option<Self> {
         let rows = problem.rows();
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
@@ -118,7 +119,7 @@ impl<'a> Leverage<'a> {
             if norm == 0.0 {
                 continue;
             }
-            // A power of two: the scaled columns are exact.
+            // A power of two, so that the scaled columns are exact.
             let scale = (-norm.log2().round()).clamp(-1000.0, 1000.0).exp2();
             list.push((*j, scale));
             ridges.push((ridge * scale * scale, size * scale * scale));

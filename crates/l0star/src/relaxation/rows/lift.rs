@@ -1,15 +1,15 @@
-//! A node's problem with its ridge lifted by the curvature that the loss has wherever a better model can be.
+//! The problem of a node with its ridge lifted by the curvature that the loss has wherever a better model can be.
 //!
 //! In a [`Region`] row i has curvature at least `ω_i`. Outside its interval l is continued by its second-order Taylor
-//! polynomial at the nearer end: l̃ is convex, `l̃'' ≥ ω_i` everywhere, and no better model sees the difference. If
-//! `Aᵀ diag(pω) A - diag(μ) ⪰ 0` then
+//! polynomial at the nearer end. The result l̃ is convex, `l̃'' ≥ ω_i` everywhere, and no better model sees the
+//! difference. If `Aᵀ diag(pω) A - diag(μ) ⪰ 0` then
 //!
 //! ```text
 //! P̃(x) = [ Σ p_i l̃(a_iᵀx + o_i) - ½ Σ μ_j x_j² ] + ½ Σ (λ_j + μ_j) x_j²
 //! ```
 //!
-//! has a convex bracket, and its perspective bound with the ridge λ + μ is tighter than that with λ. Columns that are in
-//! give half their ridge to the bracket (μ = -λ/2), which costs nothing; unpenalised ones get a ridge this way.
+//! has a convex bracket, and its perspective bound with the ridge λ + μ is tighter than that with λ. Included columns
+//! give half their ridge to the bracket (μ = -λ/2), which costs nothing; unpenalised columns get a ridge this way.
 
 use super::leverage::Columns;
 use super::region::Region;
@@ -27,9 +27,9 @@ pub(crate) struct Lift {
     pub region: Region,
     /// (column, μ) for every column that can be non-zero.
     pub ridges: Vec<(u32, f64)>,
-    /// How wide the intervals were expected to be.
+    /// Expected width of the intervals.
     pub width: f64,
-    /// Bounds are claimed up to this only: the incumbent that the region was made for.
+    /// Bounds are claimed only up to this: the incumbent for which the region was made.
     pub ceiling: f64,
 }
 
@@ -38,8 +38,10 @@ impl Lift {
         self.region.low.len() * 24 + self.ridges.len() * 16
     }
 
-    /// The largest lift that a Cholesky certificate proves, spread over the free columns as `weights` (what a unit of μ is
-    /// worth to the bound of the node) would have it; evenly without weights, or where the ascent would cost too much.
+    /// Computes the largest lift that a Cholesky certificate proves.
+    ///
+    /// The lift is spread over the free columns according to `weights`, what a unit of μ adds to the bound of the node.
+    /// Without weights, or where the ascent would cost too much, it is spread evenly.
     pub(crate) fn new(
         problem: &Problem,
         node: &Subproblem,
@@ -69,7 +71,7 @@ impl Lift {
         let mut gram = vec![0.0; d * d];
         let list = columns.iter().map(|j| (*j, 1.0)).collect();
         Columns::new(&problem.design, list).gram(&curved, &mut gram);
-        // Half the ridge of what is in goes to the bracket.
+        // Half the ridge of the included columns goes to the bracket.
         for (i, j) in node.included.iter().enumerate() {
             gram[i * d + i] += 0.5 * problem.ridge[*j];
         }
@@ -79,7 +81,7 @@ impl Lift {
         let start: Vec<f64> = room.iter().map(|room| 0.9 * most * room).collect();
         let spread = match weights {
             [] => None,
-            // Where there are nearly as many columns as rows the ascent would cost more than all the rest.
+            // Where there are nearly as many columns as rows, the ascent would cost more than all the rest.
             _ if SPREAD_ROWS * d > n => None,
             _ => {
                 let weights = psd::widen(weights, room.len());
@@ -95,7 +97,7 @@ impl Lift {
         for part in [0.995, 0.97, 0.9, 0.7] {
             let lift = |i: usize| match i.checked_sub(included) {
                 None => -0.5 * ridges[i],
-                // A trace of the ridge stays in the bracket: the certificate's margin.
+                // A trace of the ridge stays in the bracket, as the margin of the certificate.
                 Some(f) => part * lifts[f] - 1e-6 * ridges[i],
             };
             // In coordinates with a unit diagonal, so that the certificate does not depend on the columns' units.
@@ -111,7 +113,7 @@ impl Lift {
                     *entry /= scales[i] * scales[j];
                 }
             }
-            // Rounding in the products is in proportion to the diagonal before μ was taken off.
+            // Rounding in the products is proportional to the diagonal before μ was subtracted.
             let grown: f64 = (0..d)
                 .map(|i| (gram[i * d + i] + lift(i).abs()) / (scales[i] * scales[i]))
                 .sum();
@@ -138,7 +140,7 @@ impl Lift {
     }
 }
 
-/// The Schur complement of the leading `count` columns (full square), and its diagonal.
+/// Returns the Schur complement of the leading `count` columns (full square), and its diagonal.
 fn eliminate(gram: &[f64], d: usize, count: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     let left = d - count;
     let mut factor = Cholesky::new();

@@ -1,11 +1,12 @@
 //! Newton's method for the relaxation in matrix form: any loss, any scale of columns.
 //!
-//! Coordinates are `x̃_j = √λ_j x_j`, so that every ridge is 1; unpenalised columns keep their own. The bound is that of
-//! the slopes at the best point, in the dual form of [`crate::bound`]: nothing about it depends on Newton's rounding.
+//! Coordinates are `x̃_j = √λ_j x_j`, so that every ridge is 1; unpenalised columns keep their own. The
+//! bound is that of the slopes at the best point, in the dual form of [`crate::bound`], so that it does
+//! not depend on Newton's rounding.
 //!
-//! Where the loss is curved wherever a better model can be, the ridge is lifted (`lift`): the model is then
-//! `Σ p l̃ - ½ Σ μ x²` with `x̃_j = √(λ_j + μ_j) x_j`, and its bound that of the linearisation at the best point, less the
-//! proved bound of its rounding.
+//! Where the loss is curved wherever a better model can be, the ridge is lifted (`lift`). The model is then
+//! `Σ p l̃ - ½ Σ μ x²` with `x̃_j = √(λ_j + μ_j) x_j`. Its bound is that of the linearisation at the best point, less
+//! the proved bound of its rounding.
 
 mod leverage;
 pub(crate) mod lift;
@@ -38,18 +39,19 @@ use slack::{ColumnState, Slack};
 pub struct NewtonRows {
     newton: Newton,
     work: Work,
-    /// Where nodes without a start begin.
+    /// Model at which nodes without a start begin.
     first: Vec<(usize, f64)>,
     mechanisms: Mechanisms,
 }
 
 impl NewtonRows {
-    /// For one problem.
+    /// Creates the relaxation for one problem.
     pub fn new(problem: &Problem, mechanisms: Mechanisms) -> Self {
         Self::within(problem, mechanisms, &Limits::none())
     }
 
-    /// [`NewtonRows::new`]; a limit ends the preparation early, and then the steps are not the best.
+    /// Does the work of [`NewtonRows::new`] within limits; if one ends the preparation early, the steps are not the
+    /// best.
     pub(crate) fn within(problem: &Problem, mechanisms: Mechanisms, limits: &Limits) -> Self {
         Self {
             newton: Newton::default(),
@@ -59,12 +61,12 @@ impl NewtonRows {
         }
     }
 
-    /// A model (column, coefficient) that nodes without a warm start begin at.
+    /// Sets the model (column, coefficient) at which nodes without a warm start begin.
     pub fn start_at(&mut self, model: &[(usize, f64)]) {
         self.first = model.to_vec();
     }
 
-    /// With a lift unpenalised columns have a ridge like any that is in.
+    /// Returns the sets of a node. With a lift, unpenalised columns have a ridge like the included ones.
     fn sets(&self, problem: &Problem, node: &Subproblem) -> Sets {
         let unpenalised = problem.unpenalised.columns();
         let mut inside = node.included.to_vec();
@@ -85,7 +87,7 @@ impl NewtonRows {
         }
     }
 
-    /// Changes over to another lift (or none) with the iterate carried over, zero outside the node.
+    /// Switches to another lift (or none) and carries the iterate over, zero outside the node.
     fn change(&mut self, problem: &Problem, node: &Subproblem, lift: Option<Arc<Lift>>) {
         let unpenalised = problem.unpenalised.columns().iter().copied();
         let alive: Vec<usize> = node.columns().chain(unpenalised).collect();
@@ -100,7 +102,7 @@ impl NewtonRows {
         }
     }
 
-    /// What a unit of μ is worth to the bound of a node that was solved, for each of its free columns.
+    /// Returns what a unit of μ adds to the bound of a node that was solved, for each of its free columns.
     fn weights(&mut self, problem: &Problem, node: &Subproblem) -> Vec<f64> {
         let sets = self.sets(problem, node);
         let mut weights = self.newton.gains(&sets);
@@ -110,7 +112,7 @@ impl NewtonRows {
         weights
     }
 
-    /// Lifts the ridge of a node that was solved; false where nothing can be proved.
+    /// Lifts the ridge of a node that was solved; returns false where nothing can be proved.
     fn lift(&mut self, problem: &Problem, task: &Task, weights: Vec<f64>, width: f64) -> bool {
         let before = self.work.lift.clone();
         let x = self.newton.x.clone();
@@ -132,7 +134,7 @@ impl NewtonRows {
         true
     }
 
-    /// Where the better models of a node are, seen from the point of its best bound.
+    /// Finds the region of the better models of a node, around the point of its best bound.
     fn region(&mut self, problem: &Problem, task: &Task, before: Option<&Lift>) -> Option<Region> {
         let node = &task.node;
         let sets = self.sets(problem, node);
@@ -146,7 +148,7 @@ impl NewtonRows {
         let (x, u, work) = (&self.newton.x, &self.newton.best_u, &self.work);
         let place = |(j, feature): (usize, Option<usize>)| {
             let scale = work.scale[j];
-            // Without a lift the bound is that of the repaired slopes, and unpenalised columns have no ridge.
+            // Without a lift, the bound is that of the repaired slopes, and unpenalised columns have no ridge.
             let (u, error, scale) = match before {
                 Some(_) => (u[j], work.frame.slope, scale),
                 None if problem.ridge[j] > 0.0 => {
@@ -181,7 +183,7 @@ impl NewtonRows {
         Region::find(problem, &columns, &centre, &slack, before, task.limits)
     }
 
-    /// Goes to a point, zero outside the node: (column, coefficient).
+    /// Moves to a point, zero outside the node: (column, coefficient).
     fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
         let x = &mut self.newton.x;
         x.clear();
@@ -189,7 +191,7 @@ impl NewtonRows {
         for (j, value) in start {
             x[*j] = value * self.work.scale[*j];
         }
-        // What is out stays out.
+        // Columns that are out stay zero.
         let alive: Vec<usize> = node
             .columns()
             .chain(problem.unpenalised.columns().iter().copied())
@@ -215,7 +217,7 @@ impl Start for RowsStart {
     }
 
     fn bytes(&self) -> usize {
-        // A lift is charged to the node that brought it.
+        // A lift is charged to the node that created it.
         let own = self
             .lift
             .as_ref()
@@ -224,7 +226,8 @@ impl Start for RowsStart {
     }
 }
 
-/// Whether a node of so many columns can be lifted, again if `before` is there, for models better than `reference`.
+/// Whether a node with this many columns can be lifted, or lifted again after `before`, for
+/// models better than `reference`.
 pub(super) fn is_liftable(
     problem: &Problem,
     columns: usize,
@@ -234,14 +237,16 @@ pub(super) fn is_liftable(
 ) -> bool {
     let rows = problem.rows();
     let is_small = columns < rows && columns * rows <= LARGEST_LIFT;
-    // A lifted problem knows nothing of models that are worse than what it was made for.
+    // A lifted problem does not cover models that are worse than the reference it was made for.
     let again = before.is_none_or(|lift| mechanisms.reframing && lift.ceiling >= reference);
     is_small && problem.loss.can_lift() && mechanisms.lifting && again
 }
 
-/// How far the predictions of a better model are expected to be from those z of the relaxed point, in the root mean square over
-/// the rows (`Σ p l'' ℓ = d` for the leverages ℓ of d columns), if a lift promises to pay. `worth`: what the lift at hand is
-/// worth to the bound, to first order.
+/// Returns the expected distance of the predictions of a better model from those z of the relaxed
+/// point, if a lift looks worthwhile.
+///
+/// The distance is the root mean square over the rows (`Σ p l'' ℓ = d` for the leverages ℓ of d columns). `worth` is
+/// what the current lift adds to the bound, to first order.
 pub(super) fn promising_width(
     problem: &Problem,
     z: &[f64],
@@ -304,7 +309,7 @@ impl Relaxation for NewtonRows {
         (bound, Exit::of(bound, task))
     }
 
-    /// Lifts the ridge of what is left of a node that was solved, when that promises to pay.
+    /// Lifts the ridge of the rest of a node that was solved, when that looks worthwhile.
     fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
         let node = &task.node;
         let alive = node.included.len() + node.free.len() + problem.unpenalised.columns().len();

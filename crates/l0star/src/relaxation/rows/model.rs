@@ -11,7 +11,7 @@ use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
 use crate::relaxation::model::{Model, Sets};
 
-/// f(x̃) = L(Ax + o) of a problem, for [`Newton`].
+/// The model f(x̃) = L(Ax + o) of a problem, for [`Newton`].
 pub(in crate::relaxation) struct RowModel<'a> {
     pub problem: &'a Problem,
     pub work: &'a mut Work,
@@ -21,7 +21,7 @@ pub(in crate::relaxation) struct RowModel<'a> {
 /// Buffers of the model, and the dual point to be certified.
 #[derive(Debug, Clone, Default)]
 pub(in crate::relaxation) struct Work {
-    /// √λ_j, 1 for unpenalised columns; with a lift √(λ_j + μ_j) for its columns.
+    /// Scale of each column: √λ_j, 1 for unpenalised columns; with a lift √(λ_j + μ_j) for its columns.
     pub scale: Vec<f64>,
     /// The lift, and μ_j for its columns (else 0).
     pub lift: Option<Arc<Lift>>,
@@ -31,7 +31,7 @@ pub(in crate::relaxation) struct Work {
     /// `½ Σ μ (x + a d)²` along a line, by powers of a.
     line: [f64; 3],
     z: Vec<f64>,
-    /// z, moved into the region.
+    /// z, clamped to the region.
     clamped: Vec<f64>,
     alpha: Vec<f64>,
     beta: Vec<f64>,
@@ -41,37 +41,38 @@ pub(in crate::relaxation) struct Work {
     moved: Vec<f64>,
     kept: Vec<f64>,
     pub kept_z: Vec<f64>,
-    /// How far rounding can have moved the entries of `kept_z`.
+    /// Bound on the rounding errors of the entries of `kept_z`.
     pub kept_error: f64,
     pub frame: LiftTerms,
     pub point: DualPoint,
     pub scratch: Vec<f64>,
-    /// `max p s ‖A‖²` in scaled coordinates, its mean diagonal. Without a bound s of the curvature the first is `‖A‖²`.
+    /// `max p s ‖A‖²` in scaled coordinates, and its mean diagonal. Without a bound s of the
+    /// curvature, the first is `‖A‖²`.
     lipschitz: f64,
     mean: f64,
     smooth: f64,
 }
 
-/// What the certificate of a lifted point needs.
+/// Terms of the certificate of a lifted point.
 #[derive(Debug, Clone, Default)]
 pub(in crate::relaxation) struct LiftTerms {
     pub dual: f64,
-    /// Bounds of the error of D, and of what another selection of atoms can add to it.
+    /// Bounds on the error of D, and on what another selection of atoms can add to it.
     pub error: f64,
     pub selection: f64,
-    /// A bound of the error of u.
+    /// Bound on the error of u.
     pub slope: f64,
     /// `max_j N_j/s_j`, `|p|₂`.
     steepest: f64,
     weights: f64,
-    /// At the point evaluated last: the sizes of what was added up, `Σ p |value terms|` and `|p slope terms|₂`.
+    /// Sizes of the terms added up at the point evaluated last: `Σ p |value terms|` and `|p slope terms|₂`.
     values: f64,
     slopes: f64,
-    /// The rounding of slopes that is not relative to themselves.
+    /// Rounding of slopes that is not proportional to them.
     noise: f64,
 }
 
-/// `(½Σ p s e², |p s|₂ e)` for predictions within e of where they are, s the largest curvatures there.
+/// Returns `(½Σ p s e², |p s|₂ e)` for predictions within e of their computed values, s the largest curvatures there.
 fn moved_by(problem: &Problem, z: &[f64], e: f64, weights: f64) -> (f64, f64) {
     let smoothness = problem.loss.smoothness();
     if smoothness < f64::INFINITY {
@@ -144,7 +145,7 @@ impl Work {
         }
     }
 
-    /// Changes over to another lift, or to none. x̃ is the caller's to rescale.
+    /// Switches to another lift, or to none. The caller has to rescale x̃.
     pub(in crate::relaxation) fn change(&mut self, problem: &Problem, lift: Option<Arc<Lift>>) {
         let base = |j: usize| match problem.ridge[j] {
             ridge if ridge > 0.0 => ridge.sqrt(),
@@ -167,7 +168,7 @@ impl Work {
         self.lift = lift;
     }
 
-    /// `Σ p l̃(z)` of a lifted problem, with z moved into the region in `clamped`.
+    /// Returns `Σ p l̃(z)` of a lifted problem, and stores z clamped to the region in `clamped`.
     fn extended(&mut self, problem: &Problem, lift: &Lift, moved: bool) -> f64 {
         let (loss, p, b) = (&problem.loss, &problem.p, &problem.b);
         let z = if moved { &self.moved } else { &self.z };
@@ -202,7 +203,7 @@ impl Work {
         total
     }
 
-    /// Slopes of l̃ at the point that [`Work::extended`] has just seen.
+    /// Computes the slopes of l̃ at the last point of [`Work::extended`].
     fn extended_slopes(&mut self, problem: &Problem) {
         let (loss, p, b) = (&problem.loss, &problem.p, &problem.b);
         loss.slopes(&self.clamped, b, &mut self.alpha);
@@ -220,7 +221,7 @@ impl Work {
 }
 
 impl RowModel<'_> {
-    /// The largest `p l''` at the point evaluated last.
+    /// Returns the largest `p l''` at the point evaluated last.
     fn sharpest(&self) -> f64 {
         let (problem, work) = (self.problem, &*self.work);
         let z = match work.lift {
@@ -281,7 +282,7 @@ impl Model for RowModel<'_> {
             Some(_) => &work.clamped,
         };
         problem.curvatures_of(z, &mut work.curvature);
-        // Newton looks at the limits before it goes on from a step that they spoil.
+        // Newton checks the limits before it continues from a step that they spoiled.
         let stop = || self.limits.stop();
         let (design, curvature) = (&problem.design, &work.curvature);
         work.products.gram(design, set, curvature, rows, &stop);
@@ -295,7 +296,7 @@ impl Model for RowModel<'_> {
         }
     }
 
-    /// `u + Bx` with `Bx = A_Wᵀ ∇²L (z - o) - μx`; [`Model::hessian`] has left the curvatures.
+    /// Computes `u + Bx` with `Bx = A_Wᵀ ∇²L (z - o) - μx`, from the curvatures that [`Model::hessian`] has left.
     fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
         let (problem, work) = (self.problem, &mut *self.work);
         let pull = &mut work.moved;
@@ -351,8 +352,10 @@ impl Model for RowModel<'_> {
         }
     }
 
-    /// Lifted: with `|ẑ_i - z_i| ≤ e`, values move by `Σ p|l̃'|e + s e²/2`, every `u_j` by `|a_j|(γ|β| + s e |p|)/s_j`, and
-    /// both enter D with `|x̃|₁ + U₁`; the rest is the rounding of the sums.
+    /// Keeps the point evaluated last and, with a lift, bounds the error of D.
+    ///
+    /// With `|ẑ_i - z_i| ≤ e`, values move by `Σ p|l̃'|e + s e²/2`, every `u_j` by `|a_j|(γ|β| + s e |p|)/s_j`, and
+    /// both enter D with `|x̃|₁ + U₁`. The rest is the rounding of the sums.
     fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64) {
         let (problem, work) = (self.problem, &mut *self.work);
         work.kept.copy_from_slice(&work.alpha);

@@ -1,8 +1,8 @@
 //! Weighted products of columns, kept from one Newton system to the next.
 //!
-//! Where the curvature of a loss is constant on pieces (Huber, the squared hinge), most rows weigh the same in the next system,
-//! at another point or in another node: only the rows that changed are multiplied again. Nothing but the length of a step hangs
-//! on the rounding.
+//! Where the curvature of a loss is constant on pieces (Huber, the squared hinge), most rows keep their weight in the
+//! next system, at another point or in another node. Only the rows that changed are multiplied again. The rounding
+//! affects nothing but the length of a step.
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -10,11 +10,12 @@ use faer::{Accum, MatMut, MatRef, Par};
 use crate::problem::Design;
 use crate::tuning::rows::{LEAST_PRODUCTS, MOST_CHANGES, SINGLE_PRODUCT};
 
-/// Rows that are multiplied together: their entries stay in the cache.
+/// Number of rows that are multiplied together; their entries stay in the cache.
 const BLOCK: usize = 256;
-/// … or when so little is left of a diagonal that the rounding of what is gone would show.
+/// The products are made again when less than this share of a diagonal entry remains: the rounding of
+/// what was subtracted would show.
 const LEFT: f64 = 1e-8;
-/// The place of a column that is not there.
+/// Place of a column that is not among those kept.
 const NONE: u32 = u32::MAX;
 
 /// Products of some columns with each other.
@@ -23,12 +24,13 @@ pub(super) struct Products {
     /// The columns, and the place of each column of the design among them.
     columns: Vec<usize>,
     places: Vec<u32>,
-    /// The lower triangle of `Aᵀ diag(weights) A`, by rows; without columns the weights of the last system are all there is.
+    /// The lower triangle of `Aᵀ diag(weights) A`, by rows; without columns, only the weights of the last system are
+    /// kept.
     gram: Vec<f64>,
     weights: Vec<f64>,
-    /// The largest that each diagonal entry was.
+    /// Largest value so far of each diagonal entry.
     peaks: Vec<f64>,
-    /// Rows that changed since they were made.
+    /// Number of rows that changed since the products were made.
     spent: usize,
     changed: Vec<usize>,
     buffer: Vec<f64>,
@@ -36,7 +38,8 @@ pub(super) struct Products {
 }
 
 impl Products {
-    /// The lower triangle, by rows, of `A_Wᵀ diag(w) A_W`, `w ≥ 0`. Left unfinished when `stop` says so.
+    /// Computes the lower triangle, by rows, of `A_Wᵀ diag(w) A_W`, `w ≥ 0`. The result is
+    /// unfinished if `stop` returns true.
     pub(super) fn gram(
         &mut self,
         design: &Design,
@@ -90,7 +93,7 @@ impl Products {
         }
     }
 
-    /// Finds the rows that weigh other than last time; false where these are most, or there was no last time.
+    /// Finds the rows whose weights have changed; returns false where these are most, or there was no last time.
     fn find_changes(&mut self, w: &[f64]) -> bool {
         self.changed.clear();
         if self.weights.len() != w.len() {
@@ -110,7 +113,7 @@ impl Products {
         self.peaks.clear();
     }
 
-    /// Other columns, and all rows to be added.
+    /// Starts again with other columns, and with all rows to be added.
     fn begin(&mut self, set: &[usize], w: &[f64]) {
         self.forget();
         self.columns.extend_from_slice(set);
@@ -126,7 +129,7 @@ impl Products {
         self.changed.extend(heavy.map(|(i, _)| i));
     }
 
-    /// More columns, with the weights that the others have.
+    /// Adds columns, with the weights that the others have.
     fn extend(&mut self, design: &Design, missing: &[usize]) {
         if missing.is_empty() {
             return;
@@ -149,7 +152,7 @@ impl Products {
         self.gram = gram;
     }
 
-    /// Takes the rows that changed from their old weight to the new one; false when it was stopped.
+    /// Moves the changed rows from their old weight to the new one; returns false when it was stopped.
     fn update(&mut self, design: &Design, w: &[f64], stop: &dyn Fn() -> bool) -> bool {
         let size = self.columns.len();
         self.spent += self.changed.len();
@@ -184,7 +187,7 @@ impl Products {
         true
     }
 
-    /// Whether so much was taken away again that rounding shows.
+    /// Whether so much was subtracted that rounding shows.
     fn is_cancelled(&mut self) -> bool {
         let size = self.columns.len();
         let mut cancelled = false;
@@ -201,7 +204,7 @@ impl Products {
 mod tests {
     use super::*;
 
-    /// As good as made at once, whatever changes from one system to the next.
+    /// Kept products are as accurate as newly made ones, whatever changes from one system to the next.
     #[test]
     fn kept_products_are_those_of_all_rows() {
         let (rows, columns) = (2 * BLOCK + 37, 3 * LEAST_PRODUCTS);
@@ -217,7 +220,8 @@ mod tests {
             let mut products = Products::default();
             let (mut kept, mut anew) = (0, 0);
             for step in 0..120 {
-                // Sets that lose and gain a few columns, now and then others; weights of two values, some rows in turn.
+                // Sets lose and gain a few columns, and now and then are replaced; weights have two
+                // values, and some rows change in turn.
                 let is_in = |j: usize| match step % 20 {
                     0 => j < LEAST_PRODUCTS,
                     _ => !(j + step / 2).is_multiple_of(11),

@@ -1,16 +1,16 @@
-//! Where the predictions of every better model lie: an interval for each row.
+//! Intervals that contain the predictions of every better model, one for each row.
 //!
-//! From a point x0 with the bound D, a better x (`P(x) < P_ref`) has slacks of less than `γ = P_ref - D` in all: that of the
-//! rows, which grows with the way from z0 to z like `Σ p_i c_i (z_i - z0_i)²`, and that of the ridges ([`Slack`]), at least
-//! `Σ g_j (x_j - x0_j)²`. The c_i hold within radii ρ_i. As `z - z0 = A(x - x0)`,
+//! Let x0 be a point with the bound D. A better x (`P(x) < P_ref`) has a total slack of less than `γ = P_ref - D`. The
+//! slack of the rows grows with the distance from z0 to z like `Σ p_i c_i (z_i - z0_i)²`, and that of the ridges
+//! ([`Slack`]) is at least `Σ g_j (x_j - x0_j)²`. The c_i hold within radii ρ_i. As `z - z0 = A(x - x0)`,
 //!
 //! ```text
 //! |z_i - z0_i| ≤ r_i = √γ √ℓ_i,   ℓ_i = a_iᵀ(Aᵀ diag(pc) A + diag(g))⁻¹ a_i.
 //! ```
 //!
-//! If `r_i < ρ_i` in every row, no better x has a row outside: the slack is convex, so on the way from x0 to such an x there
-//! would be a point with every row within ρ, one of them at its end, and a slack of at most γ. How the ρ were found does not
-//! matter. `docs/numerics.md`, section 9, has the proof with all its errors.
+//! If `r_i < ρ_i` in every row, no better x has a row outside. The slack is convex: between x0 and such an x there
+//! would be a point with every row within ρ, one of them at its end, and a slack of at most γ. How the ρ were found
+//! does not matter. `docs/numerics.md`, section 9, has the proof with all its errors.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::tuning::rows::GUESS;
 
-/// Tries to find radii that hold.
+/// Maximum number of attempts to find radii that hold.
 const MAX_ROUNDS: usize = 5;
 
 /// An interval for each row, and the least curvature of the loss on it.
@@ -30,27 +30,27 @@ pub(crate) struct Region {
     pub high: Vec<f64>,
     /// A lower bound of l'' on the interval.
     pub curvature: Vec<f64>,
-    /// The square root of the gap that it was made for.
+    /// Square root of the gap for which the region was made.
     reach: f64,
 }
 
-/// The point that a region is centred at, and what the slack of its rows is.
+/// The point at which a region is centred, and the slack of its rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Centre<'a> {
-    /// Row by row where it is, up to an error.
+    /// Prediction of each row at the point, up to `errors`.
     z: Cow<'a, [f64]>,
     errors: Vec<f64>,
-    /// Rows that tell nothing: no curvature, or not where the point is.
+    /// Rows without information: those without curvature, and those where the slope belongs to another prediction.
     idle: Vec<bool>,
-    /// The most that the slack of the rows can be at the point itself.
+    /// Upper bound on the slack of the rows at the point itself.
     eta: f64,
-    /// The rows are those of the lifted problem in here.
+    /// Set where the rows are those of the problem lifted in this region.
     lifted: Option<&'a Region>,
 }
 
 impl<'a> Centre<'a> {
-    /// Of the problem itself, with the slack of Fenchel–Young for the slopes α, which belong to predictions z up to `error`
-    /// and the rounding of α.
+    /// Returns the centre for the problem itself, with the slack of Fenchel–Young for the slopes α. These belong to the
+    /// predictions z up to `error` and the rounding of α.
     pub(crate) fn plain(problem: &Problem, alpha: &[f64], z: &[f64], error: f64) -> Self {
         let (n, loss) = (problem.rows(), &problem.loss);
         let mut centre = Self {
@@ -77,8 +77,8 @@ impl<'a> Centre<'a> {
         centre
     }
 
-    /// Of the problem that is lifted in `region`, with the slack of its linearisation at a point of predictions z, up to
-    /// `error`.
+    /// Returns the centre for the problem that is lifted in `region`, with the slack of its linearisation at a point of
+    /// predictions z, up to `error`.
     pub(crate) fn lifted(z: &'a [f64], error: f64, region: &'a Region) -> Self {
         Self {
             z: Cow::Borrowed(z),
@@ -89,15 +89,15 @@ impl<'a> Centre<'a> {
         }
     }
 
-    /// A lower bound of the slack of row i, in units of the squared way from the point: within `radius`, or, where the second
-    /// is true, anywhere.
+    /// Returns a lower bound of the slack of row i, in units of the squared distance from the point. It holds within
+    /// `radius` or, where the second value is true, everywhere.
     fn secant(&self, problem: &Problem, i: usize, radius: f64) -> (f64, bool) {
         let (z, b, loss) = (self.z[i], problem.b[i], &problem.loss);
         match self.lifted {
             _ if self.idle[i] => (0.0, true),
             None => (loss.secant(z, b, radius), false),
             Some(region) => {
-                // l̃'' ≥ ω everywhere; where the point is in the interval, l̃ is l all the way to a better model.
+                // l̃'' ≥ ω everywhere; where the point is in the interval, l̃ equals l all the way to a better model.
                 let (least, error) = (0.5 * region.curvature[i], self.errors[i]);
                 let is_inside = region.low[i] + error <= z && z <= region.high[i] - error;
                 let near = if is_inside {
@@ -116,8 +116,8 @@ impl<'a> Centre<'a> {
 }
 
 impl Region {
-    /// `columns`: everything that can be non-zero, in the order of `slack`. `before`: a region of more models. `None` where no
-    /// radii hold, or rounding defeats the proof.
+    /// Finds a region. `columns` is everything that can be non-zero, in the order of `slack`; `before` is a region of
+    /// more models. Returns `None` where no radii hold, or rounding defeats the proof.
     pub(crate) fn find(
         problem: &Problem,
         columns: &[usize],
@@ -133,8 +133,8 @@ impl Region {
         }
         let reach = (gap.sqrt() + centre.eta.sqrt()) * (1.0 + 1e-9);
         let mut leverage = Leverage::new(problem, columns, slack)?;
-        // From the curvature at the centre upwards: the least radii that hold, a little widened. Those of a wider region, in
-        // proportion to what is left of its gap, mostly hold at once.
+        // Starts from the curvature at the centre and looks for the least radii that hold, slightly widened. Those of a
+        // wider region, scaled in proportion to the gap that remains, mostly hold at once.
         let mut radii: Vec<f64> = centre.errors.iter().map(|e| 2.0 * e).collect();
         if let Some(wide) = before {
             let share = (GUESS * reach / wide.reach).min(1.0);
@@ -204,12 +204,12 @@ impl Region {
         region
     }
 
-    /// The part that is in both regions, each of which holds every better model.
+    /// Returns the intersection of two regions, each of which contains every better model.
     fn within(mut self, other: &Self, problem: &Problem) -> Self {
         for i in 0..self.low.len() {
             let low = self.low[i].max(other.low[i]);
             let high = self.high[i].min(other.high[i]);
-            // Disjoint intervals would mean that there is no better model; its bound will say so by itself.
+            // Disjoint intervals would mean that there is no better model; the bound of the node will show that anyway.
             if low <= high && (low, high) != (self.low[i], self.high[i]) {
                 (self.low[i], self.high[i]) = (low, high);
                 let least = problem.loss.least_curvature(low, high, problem.b[i]);

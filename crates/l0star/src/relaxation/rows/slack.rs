@@ -1,4 +1,4 @@
-//! What the ridges leave to a better model.
+//! The slack that the ridges leave to a better model.
 //!
 //! In coordinates of ridge 1 let u be the slopes at the point y, `h_g = Σ h_j(u_j)` the atoms of features (½u² for a column
 //! without bounds), x̂ their maximisers (u, moved into the bounds), and Θ the m-th largest atom over F. A model x of a
@@ -9,10 +9,11 @@
 //! cost_g = (h_g - Θ)₊ where x_g = 0,   ½ |x_g - x̂_g|² + (Θ - h_g)₊ elsewhere,
 //! ```
 //!
-//! and `cost_g ≥ ½ν |x_g - y_g|² - κ` whenever `½ν|y_g|² ≤ (h_g - Θ)₊ + κ` and `½ν|x̂_g - y_g|² ≤ (1 - ν)((Θ - h_g)₊ + κ)`. A
-//! feature that is clearly in or clearly out of the relaxed support thus adds nearly its whole ridge to what holds a better
-//! model near y; one that is shared adds nothing. The κ are added to the gap. With prices `h_g - c_g` takes the place of `h_g`, and Θ
-//! is at least 0: the identity is the same, as `top_m` is that of the positive parts.
+//! and `cost_g ≥ ½ν |x_g - y_g|² - κ` whenever `½ν|y_g|² ≤ (h_g - Θ)₊ + κ` and
+//! `½ν|x̂_g - y_g|² ≤ (1 - ν)((Θ - h_g)₊ + κ)`. A feature that is clearly in or clearly out of the relaxed support thus
+//! adds nearly its whole ridge to the terms that hold a better model near y; a shared feature adds nothing. The κ are
+//! added to the gap. With prices, `h_g - c_g` replaces `h_g`, and Θ is at least 0; the identity is the same, as `top_m`
+//! is that of the positive parts.
 
 use crate::bound::box_atom;
 use crate::linalg::rounding::{U, gamma};
@@ -25,7 +26,7 @@ const MOST: f64 = 0.999;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnState {
     pub x: f64,
-    /// The slope, and a bound of its error.
+    /// The slope, and a bound on its error.
     pub u: f64,
     pub error: f64,
     pub bounds: (f64, f64),
@@ -33,23 +34,24 @@ pub(crate) struct ColumnState {
     pub scale: f64,
     /// What the lift takes from the slack of the rows.
     pub mu: f64,
-    /// Which of the free features it belongs to: columns of one are neighbours, and they are numbered in order.
+    /// Index of the free feature that the column belongs to. The columns of a feature are adjacent, and
+    /// features are numbered in order.
     pub feature: Option<usize>,
-    /// The price of the free feature, at the first of its columns.
+    /// Price of the free feature, at the first of its columns.
     pub cost: f64,
 }
 
-/// The gap to what is better, and what the ridges add to the slack.
+/// The gap to better models, and what the ridges add to the slack.
 #[derive(Debug, Clone)]
 pub(crate) struct Slack {
-    /// `P_ref - D`, rounded up, with all that the ridges cost.
+    /// `P_ref - D`, rounded up, plus all that the ridges cost.
     pub gap: f64,
-    /// For every column g, `Σ g (x - y)²` of which the slack has at least, and the size of what g was made of.
+    /// For every column its g, where the slack is at least `Σ g (x - y)²`, and the size of the terms of g.
     pub ridges: Vec<(f64, f64)>,
 }
 
 impl Slack {
-    /// For a node of this budget; without `with_ridges` the ridges are asked for nothing.
+    /// Computes the slack for a node of this budget; without `with_ridges` the ridges hold nothing.
     pub(crate) fn new(gap: f64, places: &[ColumnState], budget: usize, with_ridges: bool) -> Self {
         let features = places.chunk_by(|a, b| a.feature.is_some() && a.feature == b.feature);
         let features: Vec<Feature> = features.map(Feature::new).collect();
@@ -67,7 +69,7 @@ impl Slack {
             ridges: Vec::with_capacity(places.len()),
         };
         if with_ridges {
-            // Θ is that of the atoms as they were computed.
+            // Θ is that of the computed atoms.
             slack.gap += free.map(|feature| feature.error(least)).sum::<f64>();
         }
         for feature in &features {
@@ -87,14 +89,14 @@ impl Slack {
     }
 }
 
-/// The columns that are in or out together.
+/// The columns of a feature, which are in or out together.
 struct Feature<'a> {
     places: &'a [ColumnState],
     is_free: bool,
-    /// With a price what is left of it, which may be below 0.
+    /// The atom, net of the price; it may be below 0.
     atom: f64,
     cost: f64,
-    /// `Σ u²` and `Σ ε (|u| + ε)`: an atom moves by at most that.
+    /// `Σ u²`, and `Σ ε (|u| + ε)` (`moved`), by which an atom moves at most.
     squares: f64,
     moved: f64,
 }
@@ -118,12 +120,12 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// How far the atom can be from what was computed, with the rounding of comparing it to another.
+    /// Returns how far the atom can be from its computed value, with the rounding of a comparison with another.
     fn error(&self, other: f64) -> f64 {
         1.01 * self.moved + gamma(self.places.len() + 32) * (self.squares + self.cost + other)
     }
 
-    /// ν, a little less than could be claimed for at most κ = `most`; what it takes goes to `gap`.
+    /// Returns ν, slightly less than could be claimed for κ up to `most`; the κ that it needs is added to `gap`.
     fn ridge_slack(&self, least: f64, most: f64, gap: &mut f64) -> f64 {
         if self.places.iter().any(|place| place.scale == 0.0) {
             return 0.0;

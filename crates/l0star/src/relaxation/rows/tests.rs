@@ -1,4 +1,4 @@
-//! Lifted bounds against brute force, where the lift itself can be seen.
+//! Checks lifted bounds against brute force, where the lift itself can be examined.
 
 use super::*;
 use crate::loss;
@@ -8,10 +8,10 @@ use crate::settings::Settings;
 
 /// A relaxation that can be made to lift.
 pub(in crate::relaxation) trait Lifting: Relaxation {
-    /// A lift whether or not it promises to pay.
+    /// Lifts the ridge, whether or not that looks worthwhile.
     fn try_lift(&mut self, problem: &Problem, task: &Task) -> bool;
 
-    /// Where better models are, by the last lift.
+    /// Returns the region of better models of the last lift.
     fn region(&self) -> &Region;
 }
 
@@ -26,7 +26,8 @@ impl Lifting for NewtonRows {
     }
 }
 
-/// A small problem with more rows than columns, with groups and bounds if wanted; the draws are the same everywhere.
+/// Returns a small problem with more rows than columns, with groups and bounds on request; the
+/// draws are the same everywhere.
 fn problem(seed: u64, word: &str, structured: bool) -> Problem {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut uniform = move || {
@@ -84,7 +85,7 @@ fn problem(seed: u64, word: &str, structured: bool) -> Problem {
 /// A support, its minimum and its coefficients.
 type Model = (Vec<usize>, f64, Vec<(usize, f64)>);
 
-/// Every support of at most k features.
+/// Fits every support of at most k features.
 fn models(problem: &Problem) -> Vec<Model> {
     let mut restricted = Restricted::new(problem);
     let features = &problem.selectable;
@@ -101,7 +102,7 @@ fn models(problem: &Problem) -> Vec<Model> {
     found
 }
 
-/// The root of a problem, solved and then lifted for a reference that some models are better than.
+/// Solves the root of a problem and then lifts it for a reference that some models beat.
 pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
     structured: bool,
     relaxation: impl Fn(&Problem) -> R,
@@ -125,7 +126,7 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
         let mut rows = relaxation(&problem);
         rows.prepare(&problem, &task, None);
         let (plain, _) = rows.solve(&problem, &task);
-        // On every second problem after a lift for a worse reference, whose region is wider.
+        // On every second problem, lifts first for a worse reference, whose region is wider.
         let worse = reference + 1.5 * (reference - plain.value());
         (task.scale, task.reference) = (worse, worse);
         task.proved = plain.value().min(worse);
@@ -135,7 +136,7 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
         }
         (task.scale, task.reference) = (reference, reference);
         task.proved = plain.value().min(reference);
-        // On every third as if the feature of the largest coefficient were ruled out since.
+        // On some problems, acts as if the feature of the largest coefficient had been ruled out since.
         let one = Subproblem {
             budget: 1,
             ..task.node
@@ -156,7 +157,7 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
         fewer += usize::from(gone.is_some());
         let region = rows.region().clone();
         for (support, value, x) in models.iter().filter(|(_, value, _)| *value < reference) {
-            // The model, and the ways from it to where it is as bad as the reference.
+            // The model, and the ways from it to points that are as bad as the reference.
             for way in 0..=2 * x.len() {
                 let mut moved = x.clone();
                 let mut step = 1e6;

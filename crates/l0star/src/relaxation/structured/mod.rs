@@ -1,7 +1,7 @@
 //! The relaxation of problems with groups, bounds, prices and heredity.
 //!
-//! [`Structured`] solves nodes with [`Proximal`] over a [`Backend`]: the data in matrix form ([`Rows`]), or a frame in Gram
-//! form. Heredity needs nothing here: the tree follows it.
+//! [`Structured`] solves nodes with [`Proximal`] over a [`Backend`]: the data in matrix form ([`Rows`]), or a frame in
+//! Gram form. Heredity needs no code here, because the tree follows it.
 
 mod prox;
 mod proximal;
@@ -21,17 +21,17 @@ pub(crate) use rows::Rows;
 /// The coordinates of a backend, in which every ridge is 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shape {
-    /// The column of each.
+    /// Column of each coordinate.
     pub columns: Vec<usize>,
     /// `x̃ = scale · x`.
     pub scale: Vec<f64>,
     pub bounds: Vec<(f64, f64)>,
-    /// Bounds of the curvature of f along each coordinate, up to a common factor; > 0.
+    /// Bounds on the curvature of f along each coordinate, up to a common factor; > 0.
     pub curvature: Vec<f64>,
 }
 
 impl Shape {
-    /// For coordinates that stand for `columns`.
+    /// Creates the coordinates that stand for `columns`.
     pub(crate) fn new(
         problem: &Problem,
         columns: impl Iterator<Item = usize>,
@@ -44,7 +44,7 @@ impl Shape {
             (low * s, high * s)
         });
         let bounds = bounds.collect();
-        // One step for a whole group makes its prox a matter of its length.
+        // With one step for a whole group, its prox depends only on its length.
         let mut places = vec![None; problem.design.columns()];
         for (place, j) in columns.iter().enumerate() {
             places[*j] = Some(place);
@@ -55,7 +55,7 @@ impl Shape {
             let most = group.iter().map(|i| curvature[*i]).fold(0.0, f64::max);
             group.iter().for_each(|i| curvature[*i] = most);
         }
-        // Columns of (nearly) zeros may move far, not infinitely far.
+        // Columns of (nearly) zeros may move far, but not infinitely far.
         let most = curvature.iter().copied().fold(1e-290, f64::max);
         curvature.iter_mut().for_each(|c| *c = c.max(1e-12 * most));
         Self {
@@ -67,38 +67,38 @@ impl Shape {
     }
 }
 
-/// Where the smooth part of the problem comes from.
+/// The source of the smooth part of the problem.
 pub(crate) trait Backend: Clone + Send + Sync {
-    /// The coordinate of a column; `None` for one that is eliminated.
+    /// Returns the coordinate of a column; `None` for one that is eliminated.
     fn place(&self, column: usize) -> Option<usize>;
 
-    /// The coordinates.
+    /// Returns the coordinates.
     fn shape(&self) -> &Arc<Shape>;
 
-    /// The smooth part, for one node.
+    /// Returns the smooth part, for one node.
     fn smooth<'a>(&'a mut self, problem: &'a Problem, node: Subproblem<'a>)
     -> Box<dyn Smooth + 'a>;
 
     /// The tighter problem of a node: a frame or a lift.
     type Lift: Send + Sync;
 
-    /// Changes over to the frame or the lift of a node, or to that of the whole problem.
+    /// Switches to the frame or the lift of a node, or to that of the whole problem.
     fn load(&mut self, problem: &Problem, lift: Option<&Arc<Self::Lift>>);
 
-    /// The frame or the lift at hand, unless it is that of the whole problem.
+    /// Returns the current frame or lift, unless it is that of the whole problem.
     fn lift(&self) -> Option<&Arc<Self::Lift>>;
 
-    /// Bytes on the heap of a frame or a lift.
+    /// Returns the number of bytes on the heap of a frame or a lift.
     fn bytes(lift: &Self::Lift) -> usize;
 
-    /// Unpenalised columns that are coordinates like those that are in.
+    /// Returns the unpenalised columns that are coordinates like the included ones.
     fn unpenalised<'a>(&self, problem: &'a Problem) -> &'a [usize];
 
-    /// Good values for these.
+    /// Returns good values for the unpenalised columns.
     fn unpenalised_values(&self) -> &[f64];
 
-    /// Makes the problem of a node tighter, if it can: other coordinates. `point` is that of the best bound, zero outside
-    /// the node; `gains` what a unit of lift of a column is worth.
+    /// Tightens the problem of a node, if possible; its coordinates then change. `point` is that of the best bound,
+    /// zero outside the node; `gains` is what a unit of lift of a column adds.
     fn tighten(
         &mut self,
         problem: &Problem,
@@ -108,12 +108,12 @@ pub(crate) trait Backend: Clone + Send + Sync {
         gains: &dyn Fn(usize) -> f64,
     ) -> bool;
 
-    /// What may be said of the objective from a bound without the prices of what is in.
+    /// Returns what a bound without the prices of included features proves about the objective.
     fn claim(&self, problem: &Problem, node: &Subproblem, bound: Certified) -> Certified {
         node.with_cost(problem, bound)
     }
 
-    /// The bounds of the children of a node, from the point certified last, whose slopes are u.
+    /// Returns the bounds of the children of a node, from the point certified last, whose slopes are u.
     fn children(
         &self,
         problem: &Problem,
@@ -129,13 +129,13 @@ pub(crate) struct Structured<B> {
     backend: B,
     proximal: Proximal,
     start: Vec<(usize, f64)>,
-    /// The features that were in, and those that were free, at the node solved last.
+    /// The included features, and the free ones, of the node solved last.
     inside: Vec<usize>,
     free: Vec<usize>,
 }
 
 impl<B: Backend> Structured<B> {
-    /// Over a backend; `start` is a model that nodes without a warm start begin at.
+    /// Creates the relaxation over a backend; `start` is a model at which nodes without a warm start begin.
     pub(crate) fn new(backend: B, start: &[(usize, f64)]) -> Self {
         Self {
             backend,
@@ -170,7 +170,7 @@ impl<B: Backend> Structured<B> {
         }
     }
 
-    /// The share and the size of each free feature at the relaxed point.
+    /// Returns the share and the size of each free feature at the relaxed point.
     fn weights(&self, problem: &Problem) -> Vec<(f64, f64)> {
         let x = &self.proximal.x;
         let size = |leader: &usize| {
@@ -189,8 +189,8 @@ impl<B: Backend> Structured<B> {
 }
 
 impl<B: Backend> Structured<B> {
-    /// Lets the backend tighten the problem of a node, and carries the iterate over: `tighten` gets the node, the point of the
-    /// best bound and what a unit of lift of a column is worth.
+    /// Lets the backend tighten the problem of a node, and carries the iterate over. `tighten` receives the node, the
+    /// point of the best bound and what a unit of lift of a column adds.
     fn tighten_by(
         &mut self,
         problem: &Problem,
@@ -221,7 +221,7 @@ impl<B: Backend> Structured<B> {
         changed
     }
 
-    /// Goes to a point, zero outside the node: (column, coefficient).
+    /// Moves to a point, zero outside the node: (column, coefficient).
     fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
         let shape = Arc::clone(self.backend.shape());
         let blocks = self.blocks(problem, node, &shape);
@@ -231,14 +231,14 @@ impl<B: Backend> Structured<B> {
         let mut alive = vec![false; x.len()];
         blocks.columns().for_each(|j| alive[j] = true);
         for (column, value) in start {
-            // What is out stays out.
+            // Columns that are out stay zero.
             if let Some(j) = self.backend.place(*column).filter(|j| alive[*j]) {
                 x[j] = value * shape.scale[j];
             }
         }
     }
 
-    /// The iterate: (column, coefficient).
+    /// Returns the iterate: (column, coefficient).
     fn model(&self) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         let shape = self.backend.shape();
         let x = self.proximal.x.iter().enumerate();
@@ -259,7 +259,7 @@ impl<B: Backend> Start for StructuredStart<B> {
     }
 
     fn bytes(&self) -> usize {
-        // A lift is charged to the node that brought it.
+        // A lift is charged to the node that created it.
         let own = self
             .lift
             .as_ref()
@@ -314,7 +314,7 @@ impl<B: Backend> Relaxation for Structured<B> {
         let mut k = node.included.len() - problem.penalised.len() + node.budget;
         let weights = self.weights(problem);
         if problem.is_priced() {
-            // As many as the shares add up to: more would cost more than the relaxed model pays.
+            // As many features as the shares add up to; more would cost more than the relaxed model pays.
             let shares: f64 = weights.iter().map(|(share, _)| *share).sum();
             k = k.min(self.inside.len() + (shares + 0.5) as usize);
         }
@@ -344,8 +344,10 @@ impl<B: Backend> Relaxation for Structured<B> {
         self.backend.children(problem, node, &blocks, u)
     }
 
-    /// The free feature whose two children are estimated to gain most: with the share z and the multiplier τ of the budget,
-    /// leaving it out costs about `½ Σ c x²`, forcing it in about `τ(1 - z)²`, all else fixed.
+    /// Returns the free feature whose two children are estimated to gain most.
+    ///
+    /// With the share z and the multiplier τ of the budget, leaving it out costs about `½ Σ c x²`, and forcing it in
+    /// about `τ(1 - z)²`, all else fixed.
     fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64, _: &Limits) -> usize {
         let shape = self.backend.shape();
         let blocks = self.blocks(problem, node, shape);

@@ -7,39 +7,39 @@
 //! ```
 //!
 //! A prox step of lengths t from v minimises `Σ (x_j - v_j)²/2t_j + Ω(x)`. For given shares z a column takes
-//! `x_j = z clamp(v_j/(z + t_j))`, and the slope of a group's value in z is `-Σ h_j((v_j - x_j)/t_j)`, h the atom of a
-//! column: it rises with z. So z_g is where that sum equals the multiplier τ of the budget (or an end of [0, 1]), and τ
-//! where the shares add up to m: two monotone equations. A group with the price c has the multiplier `τ + c`, and τ is 0 where
-//! the budget is not used up.
+//! `x_j = z clamp(v_j/(z + t_j))`. The slope of a group's value in z is `-Σ h_j((v_j - x_j)/t_j)`, with h the atom of a
+//! column, and rises with z. Two monotone equations therefore remain. z_g is where that sum equals the multiplier τ of
+//! the budget (or an end of [0, 1]), and τ is where the shares add up to m. A group with the price c has the multiplier
+//! `τ + c`, and τ is 0 where the budget is not used up.
 
 use std::iter::repeat;
 use std::ops::Range;
 
 use crate::bound::box_atom;
 
-/// From 1/√(the largest float), about 7e-155, to 1e150.
+/// Maximum number of doublings, from 1/√(the largest float), about 7e-155, to 1e150.
 const MOST_DOUBLINGS: usize = 1024;
 
-/// What the prox is about: v, t and the bounds of every free column, group after group.
+/// Input of the prox: v, t and the bounds of every free column, group after group.
 pub(super) struct Target<'a> {
     pub v: &'a [f64],
     pub t: &'a [f64],
     pub bounds: &'a [(f64, f64)],
     pub groups: &'a [Range<usize>],
-    /// What a whole share of each group costs; empty where nothing does.
+    /// Price of a whole share of each group; empty where there are no prices.
     pub costs: &'a [f64],
     pub budget: usize,
 }
 
 impl Target<'_> {
-    /// Whether no column of a group has bounds, and all have the same step: then only the length of v counts.
+    /// Whether no column of a group has bounds, and all have the same step, so that only the length of v counts.
     fn is_plain(&self, group: &Range<usize>) -> bool {
         let first = self.t[group.start];
         let mut columns = group.clone();
         columns.all(|j| self.t[j] == first && self.bounds[j] == (f64::NEG_INFINITY, f64::INFINITY))
     }
 
-    /// The coefficient of a column of a group with the share z.
+    /// Returns the coefficient of a column of a group with the share z.
     pub(super) fn coefficient(&self, j: usize, z: f64) -> f64 {
         let (low, high) = self.bounds[j];
         if z <= 0.0 {
@@ -48,7 +48,7 @@ impl Target<'_> {
         z * (self.v[j] / (z + self.t[j])).max(low).min(high)
     }
 
-    /// `Σ h_j((v_j - x_j)/t_j)` of a group with the share z: it falls as z rises.
+    /// Returns `Σ h_j((v_j - x_j)/t_j)` of a group with the share z; it falls as z rises.
     fn pull(&self, group: &Range<usize>, z: f64) -> f64 {
         let atom = |j: usize| {
             let slope = (self.v[j] - self.coefficient(j, z)) / self.t[j];
@@ -57,8 +57,8 @@ impl Target<'_> {
         group.clone().map(atom).sum()
     }
 
-    /// The share at which the pull of a group is τ, given that it is between those of z = 1 and z = 0. `length`: |v_g| of a
-    /// plain group.
+    /// Returns the share at which the pull of a group is τ, given that τ is between the pulls at z = 1 and z = 0.
+    /// `length` is |v_g| of a plain group.
     fn share(&self, group: &Range<usize>, length: Option<f64>, tau: f64) -> f64 {
         if let Some(length) = length {
             let share = length / (2.0 * tau).sqrt() - self.t[group.start];
@@ -83,7 +83,7 @@ impl Target<'_> {
         root(0.0, 1.0, 1e-10 * goal, excess)
     }
 
-    /// The shares of all groups.
+    /// Computes the shares of all groups.
     pub(super) fn shares(&self, shares: &mut Vec<f64>) {
         let lengths: Vec<Option<f64>> = self
             .groups
@@ -141,7 +141,7 @@ impl Target<'_> {
         let strongest = pulls
             .map(|((most, _), cost)| most - cost)
             .fold(0.0, f64::max);
-        // A pull that overflows is taken for the largest float: ν never starts at 0.
+        // A pull that overflows counts as the largest float, so that ν never starts at 0.
         let start = 1.0 / strongest.min(f64::MAX).sqrt();
         let (mut low, mut high) = (start, 2.0 * start);
         let budget = self.budget as f64;
@@ -161,7 +161,8 @@ impl Target<'_> {
     }
 }
 
-/// Where a rising function vanishes, up to `tolerance` in its value: false position (Illinois), with a bisection now and then.
+/// Finds where a rising function vanishes, up to `tolerance` in its value: false position (Illinois),
+/// with an occasional bisection.
 fn root(mut low: f64, mut high: f64, tolerance: f64, mut f: impl FnMut(f64) -> f64) -> f64 {
     let (mut f_low, mut f_high) = (f(low), f(high));
     if f_low >= 0.0 {
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Pulls that overflow, and those that are so small that their squares underflow, end the search for shares all the same.
+    /// The search for shares ends even where pulls overflow, or are so small that their squares underflow.
     #[test]
     fn numbers_at_the_ends_of_the_range_come_to_an_end() {
         for size in [1e98, 1e160, 1e300, 1e-160, 1e-300] {
@@ -219,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Half the squared distance in the metric of t, and Ω for the shares given.
+    /// Returns half the squared distance in the metric of t, plus Ω for the given shares.
     fn value(target: &Target, x: &[f64], shares: &[f64]) -> f64 {
         let mut value = 0.0;
         for (group, z) in target.groups.iter().zip(shares) {

@@ -7,9 +7,9 @@
 //! P(x) ≥ D(y) = f(y) + uᵀy - Σ_S q - top_m(q_F)      for every x of the node,
 //! ```
 //!
-//! so every iterate gives a bound; the best one is kept, and a [`Smooth`] certifies it. Where features have prices c, the
-//! relaxed problem pays `Σ c_g z_g` for the shares of free features, and their atoms are `(q_g - c_g)₊`. The prices of what is
-//! in are a constant that is not counted here.
+//! Every iterate therefore gives a bound; the best one is kept, and a [`Smooth`] certifies it. Where features have
+//! prices c, the relaxed problem pays `Σ c_g z_g` for the shares of free features, and their atoms are `(q_g - c_g)₊`.
+//! The prices of included features are a constant that is not counted here.
 
 use std::ops::Range;
 
@@ -21,20 +21,20 @@ use crate::linalg::select::top_sum;
 use crate::relaxation::model::Goal;
 use crate::tuning::rows::{CHECK, PROGRESS};
 
-/// Roundings of an atom with bounds and a price beyond those of a plain one.
+/// Number of roundings of an atom with bounds and a price, beyond those of a plain one.
 pub(crate) const ATOM: usize = 17;
-/// Most iterations at a node.
+/// Maximum number of iterations at a node.
 const MAX_ITERATIONS: usize = 600;
 
-/// A smooth convex f in coordinates of ridge 1, unpenalised columns eliminated, and the certificate of its bounds.
+/// A smooth convex f in coordinates of ridge 1, with unpenalised columns eliminated, and the certificate of its bounds.
 pub(crate) trait Smooth {
-    /// `(f(x), f(x) + uᵀx)` and `u = -∇f(x)` on the columns of the node; x vanishes elsewhere.
+    /// Returns `(f(x), f(x) + uᵀx)` and sets `u = -∇f(x)` on the columns of the node; x vanishes elsewhere.
     fn evaluate(&mut self, x: &[f64], node: &Blocks, u: &mut [f64]) -> (f64, f64);
 
     /// Keeps the point evaluated last as the one to be certified; `dual` is its D.
     fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64);
 
-    /// The certified bound of the point kept last.
+    /// Returns the certified bound of the point kept last.
     fn certify(&mut self, node: &Blocks) -> Certified;
 }
 
@@ -43,39 +43,40 @@ pub(crate) trait Smooth {
 pub(crate) struct Blocks<'a> {
     /// Columns that are in.
     pub inside: Vec<usize>,
-    /// Free columns, feature after feature, and where each feature is.
+    /// Free columns, feature after feature, and the range of each feature.
     pub free: Vec<usize>,
     pub groups: Vec<Range<usize>>,
-    /// How many features may be non-zero.
+    /// Maximum number of features that may be non-zero.
     pub budget: usize,
-    /// The price of each free feature; empty where there are none.
+    /// Price of each free feature; empty where there are none.
     pub costs: Vec<f64>,
-    /// Of every column: its bounds, and a bound of the curvature of f along it, up to a common factor.
+    /// Bounds of every column, and a bound on the curvature of f along it, up to a common factor.
     pub bounds: &'a [(f64, f64)],
     pub curvature: &'a [f64],
 }
 
 impl Blocks<'_> {
-    /// Every column that can be non-zero.
+    /// Returns every column that can be non-zero.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.inside.iter().chain(&self.free).copied()
     }
 
-    /// The most columns that models of the node can have among the free ones.
+    /// Returns the largest number of free columns that models of the node can have.
     pub fn most_columns(&self) -> usize {
         let mut sizes: Vec<usize> = self.groups.iter().map(ExactSizeIterator::len).collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
         sizes.iter().take(self.budget).sum()
     }
 
-    /// What rounding can do to the difference of two of these atoms, beyond what is counted for single columns.
+    /// Returns how much rounding can change the difference of two of these atoms, beyond what
+    /// is counted for single columns.
     pub fn selection_error(&self, atoms: &[f64]) -> f64 {
         let largest = atoms.iter().copied().fold(0.0, f64::max);
         let columns = self.groups.iter().map(ExactSizeIterator::len).max();
         2.0 * gamma(columns.unwrap_or(1) + ATOM + 8) * largest
     }
 
-    /// The atoms of what is in and the m largest of the others, in all.
+    /// Returns the sum of the atoms of the included features and of the m largest of the others.
     pub fn atoms(&self, u: &[f64], scratch: &mut Vec<f64>) -> f64 {
         let atom = |j: &usize| box_atom(u[*j], 1.0, self.bounds[*j]);
         let inside: f64 = self.inside.iter().map(atom).sum();
@@ -91,8 +92,8 @@ impl Blocks<'_> {
         inside + top_sum(atoms, self.budget, scratch)
     }
 
-    /// The bounds of the children of a node whose free features are `free`: `child` certifies D risen by so much, less the
-    /// rounding of the atoms that are compared.
+    /// Returns the bounds of the children of a node whose free features are `free`. `child` certifies D raised by its
+    /// first argument, less the second, the rounding of the atoms that are compared.
     pub fn children(
         &self,
         free: &[usize],
@@ -104,7 +105,7 @@ impl Blocks<'_> {
         atoms.iter_mut().zip(&self.costs).for_each(|(q, c)| *q -= c);
         let each = atoms.iter().copied().zip(free.iter().copied());
         Children::from_atoms(each, self.budget, |rise| {
-            // A price that is far above all atoms rounds more than they do.
+            // A price far above all atoms causes larger rounding errors than they do.
             let own = if self.costs.is_empty() {
                 0.0
             } else {
@@ -114,7 +115,7 @@ impl Blocks<'_> {
         })
     }
 
-    /// The atom of a feature.
+    /// Returns the atom of a feature.
     pub fn atom(&self, group: &Range<usize>, u: &[f64]) -> f64 {
         let atom = |j: &usize| box_atom(u[*j], 1.0, self.bounds[*j]);
         self.free[group.clone()].iter().map(atom).sum()
@@ -147,7 +148,7 @@ pub(crate) struct Proximal {
 }
 
 impl Proximal {
-    /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends.
+    /// Maximises the bound of a node from the point in `x`. The bound is valid whenever the method stops.
     pub(crate) fn solve(
         &mut self,
         smooth: &mut dyn Smooth,
@@ -171,7 +172,7 @@ impl Proximal {
         self.bounds.clear();
         self.bounds
             .extend(node.free.iter().map(|j| node.bounds[*j]));
-        // A little shorter than last time: steps may grow again.
+        // A slightly smaller factor than last time, so that steps may grow again.
         self.factor = (0.9 * self.factor).max(1.0);
         self.bound = f64::NEG_INFINITY;
         self.current.clone_from(&self.x);
@@ -239,12 +240,12 @@ impl Proximal {
         certified.unwrap_or_else(|| smooth.certify(node))
     }
 
-    /// f and u at the extrapolated point.
+    /// Evaluates f and u at the extrapolated point.
     fn look(&mut self, smooth: &mut dyn Smooth, node: &Blocks) -> (f64, f64) {
         smooth.evaluate(&self.point, node, &mut self.u)
     }
 
-    /// Keeps the point evaluated last if its D is the best: the one that a step led to, or the start.
+    /// Keeps the point evaluated last if its D is the best: the point of a step, or the start.
     fn take(
         &mut self,
         smooth: &mut dyn Smooth,
@@ -268,7 +269,8 @@ impl Proximal {
         }
     }
 
-    /// A prox step from the extrapolated point into `next`, as long as the curvature allows. `None` when f is not finite.
+    /// Takes a prox step from the extrapolated point into `next`, as long as the curvature allows.
+    /// Returns `None` when f is not finite.
     fn step(&mut self, smooth: &mut dyn Smooth, node: &Blocks, value: f64) -> Option<(f64, f64)> {
         for _ in 0..100 {
             let length = |j: usize| 1.0 / (self.factor * node.curvature[j]);
@@ -316,7 +318,7 @@ impl Proximal {
         None
     }
 
-    /// `½|x_S|² + Ω(x_F)` of the step, with the shares of the step and what they cost.
+    /// Returns `½|x_S|² + Ω(x_F)` of the step, with its shares and what they cost.
     fn regular(&self, node: &Blocks) -> f64 {
         let square = |j: &usize| self.next[*j] * self.next[*j];
         let mut sum: f64 = node.inside.iter().map(square).sum();

@@ -1,8 +1,8 @@
 //! The smooth part in matrix form: any loss, `x̃_j = √λ_j x_j`. Its bounds are those of [`crate::bound`], at the slopes of
 //! the best point.
 //!
-//! Where the loss is curved wherever a better model can be, the ridge is lifted as for problems without groups and bounds
-//! ([`crate::relaxation::rows`]): nothing of a lift or its region knows of these.
+//! Where the loss is curved wherever a better model can be, the ridge is lifted as for problems without groups and
+//! bounds ([`crate::relaxation::rows`]): a lift and its region do not depend on these.
 
 mod lifting;
 mod nodes;
@@ -24,22 +24,22 @@ use crate::settings::Mechanisms;
 
 use self::nodes::{LiftedAt, RowsAt};
 
-/// Most Newton steps for the unpenalised coefficients at one point.
+/// Maximum number of Newton steps for the unpenalised coefficients at one point.
 const MAX_STEPS: usize = 30;
 
-/// The data themselves.
+/// The backend over the data in matrix form.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
-    /// The coordinates at hand, and those without a lift.
+    /// The current coordinates, and those without a lift.
     shape: Arc<Shape>,
     plain: Arc<Shape>,
-    /// `s Σ p a_ij²`, s the usual curvature of the loss: where it has a bound, that.
+    /// `s Σ p a_ij²`, where s is the usual curvature of the loss, or its bound if it has one.
     squares: Arc<Vec<f64>>,
-    /// The lift at hand is in here.
+    /// Buffers, with the current lift.
     work: Work,
     mechanisms: Mechanisms,
     limits: Limits,
-    /// The unpenalised coefficients: at each point those that are best there.
+    /// Unpenalised coefficients, the best ones at each point.
     unpenalised: Vec<f64>,
     z: Vec<f64>,
     alpha: Vec<f64>,
@@ -88,7 +88,7 @@ impl Rows {
         }
     }
 
-    /// Changes over to another lift, or to none.
+    /// Switches to another lift, or to none.
     fn change(&mut self, problem: &Problem, lift: Option<Arc<Lift>>) {
         if lift.is_none() && self.work.lift.is_none() {
             return;
@@ -102,7 +102,7 @@ impl Rows {
                     let j = *j as usize;
                     let square = problem.ridge[j] + mu;
                     scale[j] = square.sqrt();
-                    // What is usual may be less than what a region has.
+                    // The usual curvature may be less than that in a region.
                     let whole = if problem.is_steep() {
                         self.squares[j].max(2.0 * mu)
                     } else {
@@ -117,14 +117,16 @@ impl Rows {
         self.work.change(problem, lift);
     }
 
-    /// `L` at z, with slopes and β.
+    /// Returns `L` at z, and computes the slopes and β.
     fn value(&mut self, problem: &Problem) -> f64 {
         problem.slopes_of(&self.z, &mut self.alpha, &mut self.beta);
         problem.loss_of(&self.z)
     }
 
-    /// Moves the unpenalised coefficients to where L is least; returns L. Newton's method, and where that does not help a
-    /// step for the largest curvature that the loss can have, or for its usual one.
+    /// Moves the unpenalised coefficients to the minimum of L, and returns L.
+    ///
+    /// It uses Newton's method and, where that does not help, a step for the largest curvature that the loss
+    /// can have, or for its usual one.
     fn settle(&mut self, problem: &Problem) -> f64 {
         let columns = problem.unpenalised.columns();
         let unpenalised = columns
@@ -235,7 +237,7 @@ impl Backend for Rows {
         })
     }
 
-    /// What a lift says holds up to its ceiling, prices included.
+    /// Returns the bound with prices; with a lift, it is claimed only up to the ceiling of the lift.
     fn claim(&self, problem: &Problem, node: &Subproblem, bound: Certified) -> Certified {
         let bound = node.with_cost(problem, bound);
         let ceiling = self.work.lift.as_ref().map(|lift| lift.ceiling);
@@ -261,7 +263,7 @@ impl Backend for Rows {
 
     fn unpenalised<'a>(&self, problem: &'a Problem) -> &'a [usize] {
         match self.work.lift {
-            // With a lift they have a ridge like any that is in.
+            // With a lift, they have a ridge like the included columns.
             Some(_) => problem.unpenalised.columns(),
             None => &[],
         }
@@ -271,7 +273,7 @@ impl Backend for Rows {
         &self.unpenalised
     }
 
-    /// Lifts the ridge of what is left of a node, when that promises to pay.
+    /// Lifts the ridge of the rest of a node, when that looks worthwhile.
     fn tighten(
         &mut self,
         problem: &Problem,

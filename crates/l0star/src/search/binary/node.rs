@@ -1,4 +1,5 @@
-//! [`BinaryNode`]: a node of the binary tree as it waits in the frontier; [`Left`]: what is left of it while it is expanded.
+//! [`BinaryNode`]: a node of the binary tree as it waits in the frontier; [`Left`]: the rest of it while it is
+//! expanded.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use crate::search::Node;
 use crate::search::bits::Bits;
 use crate::tuning::tree::RELIST;
 
-/// A node that is bounded but not yet solved: two bits for each column of a list that it shares with its relatives.
+/// A node that is bounded but not yet solved. It has two bits for each column of a list that it shares with its
+/// relatives.
 #[derive(Debug)]
 pub struct BinaryNode<S> {
     pub(super) bound: Certified,
@@ -18,7 +20,7 @@ pub struct BinaryNode<S> {
     pub(super) inside: Bits,
     pub(super) outside: Bits,
     pub(super) start: Option<Arc<S>>,
-    /// How many splits led to it.
+    /// Number of splits that led to the node.
     pub(super) depth: u32,
     bytes: u32,
 }
@@ -34,7 +36,7 @@ impl<S: Start> BinaryNode<S> {
         Self::within(None, bound, inside, free, start, 0)
     }
 
-    /// A node below one with this list, which covers its columns.
+    /// A node below one with this list, which contains its columns.
     pub(super) fn within(
         list: Option<&Arc<[u32]>>,
         bound: Certified,
@@ -56,7 +58,7 @@ impl<S: Start> BinaryNode<S> {
         let (mut bits, mut outside) = (Bits::new(list.len()), Bits::full(list.len()));
         let mut from = 0;
         for j in free {
-            // Free features are in order, and so is the list.
+            // The free features and the list are both in order.
             from += list[from..]
                 .iter()
                 .position(|i| *i as usize == *j)
@@ -68,7 +70,7 @@ impl<S: Start> BinaryNode<S> {
             bits.insert(at);
             outside.remove(at);
         }
-        // What is shared is charged to the first of those that share it.
+        // Shared data are charged to the first of the nodes that share them.
         let own_start = start.filter(|start| Arc::strong_count(start) == 1);
         let shared = own_start.map_or(0, |start| start.bytes());
         let bytes = size_of::<Self>() + 2 * bits.bytes() + own + shared;
@@ -83,7 +85,7 @@ impl<S: Start> BinaryNode<S> {
         }
     }
 
-    /// Appends the features that are in to `inside`; returns those that are free.
+    /// Appends the features that are in to `inside`; returns the free ones.
     pub(super) fn sets(&self, inside: &mut Vec<usize>) -> Vec<usize> {
         let mut free = Vec::with_capacity(self.list.len());
         for (i, j) in self.list.iter().enumerate() {
@@ -121,7 +123,7 @@ impl<S: Start> Node for BinaryNode<S> {
     }
 }
 
-/// What is left of a node while it is expanded.
+/// The undecided part of a node while it is expanded.
 #[derive(Debug, Clone)]
 pub(super) struct Left {
     /// The penalised always-in columns, then the features that are in.
@@ -129,12 +131,12 @@ pub(super) struct Left {
     /// The features that are undecided, in order.
     pub(super) free: Vec<usize>,
     pub(super) budget: usize,
-    /// How many of `included` are always in.
+    /// Number of `included` columns that are always in.
     always: usize,
 }
 
 impl Left {
-    /// What the constraints of the problem leave of a node; `None` when no model is left in it.
+    /// Applies the constraints of the problem to a node; `None` when it contains no model.
     pub(super) fn new<S: Start>(problem: &Problem, node: &BinaryNode<S>) -> Option<Self> {
         let always = problem.penalised.len();
         let mut included = Vec::with_capacity(always + problem.support_size() + 1);
@@ -149,7 +151,7 @@ impl Left {
         left.propagated(problem)
     }
 
-    /// Follows the constraints of the problem from what is decided; `None` when no model is left.
+    /// Propagates the constraints of the problem from what is decided; `None` when no model is left.
     pub(super) fn propagated(mut self, problem: &Problem) -> Option<Self> {
         let k = problem.support_size();
         if let Some(structure) = problem.structure.as_deref() {
@@ -158,7 +160,7 @@ impl Left {
             self.included.extend(inside);
             self.free = free;
         }
-        // More features than fit may have been fixed, each with evidence of its own: then nothing is left.
+        // More features than fit may have been fixed, each with its own evidence. Then no model is left.
         self.budget = k.checked_sub(self.inside().len())?;
         Some(self)
     }
@@ -176,7 +178,7 @@ impl Left {
         &self.included[self.always..]
     }
 
-    /// Whether at most one support is left, subsets aside. Where features have prices, subsets may be better.
+    /// Whether at most one support is left, apart from its subsets. Where features have prices, subsets may be better.
     pub(super) fn is_leaf(&self, problem: &Problem) -> bool {
         let fits = self.free.len() <= self.budget;
         self.budget == 0 || self.free.is_empty() || (fits && !problem.is_priced())

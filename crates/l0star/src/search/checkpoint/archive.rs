@@ -1,4 +1,4 @@
-//! [`Archive`]: all that a run leaves behind, whatever kind of run it is.
+//! [`Archive`]: the saved state of a run of any kind.
 
 use std::sync::Arc;
 
@@ -10,37 +10,37 @@ use crate::error::{Error, Result};
 use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 
-/// The state of a run: of one search, of a path, of many paths.
+/// The state of a run: of one search, of a path, or of many paths.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Archive {
-    /// Of all of the data, where a part is about some of them.
+    /// Stamp of all the data, where each part is about some of them.
     stamp: Option<Stamp>,
-    /// What else makes the parts and what comes of them.
+    /// The other parameters that determine the parts and their results.
     parameters: Vec<String>,
-    /// How long earlier runs took together.
+    /// Time that earlier runs took in total.
     pub seconds: f64,
-    /// `None` where nothing was begun.
+    /// `None` for a part that was not begun.
     pub parts: Vec<Option<Part>>,
 }
 
-/// Searches of the same data that differ in k alone, and the prices of a single one.
+/// Searches on the same data that differ only in k, and the prices of a single one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Part {
-    /// Of the largest size.
+    /// Stamp of the problem with the largest size.
     stamp: Stamp,
-    /// In increasing order.
+    /// The sizes, in increasing order.
     sizes: Vec<u64>,
-    /// The rows of the Gram matrix, where it takes long to make them: once for all sizes.
+    /// The rows of the Gram matrix, if they are costly: one matrix for all sizes.
     #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
-    /// One per size; `None` where nothing was done yet.
+    /// One state per size; `None` where nothing was done yet.
     pub states: Vec<Option<State>>,
     #[serde(with = "shared")]
     pub prices: Option<Arc<Priced>>,
 }
 
 impl Archive {
-    /// Nothing is done yet of so many parts, which are about some of the data with this stamp.
+    /// An archive of this many parts with nothing done. Each part is about some of the data with this stamp.
     pub(crate) fn new(stamp: Stamp, parameters: Vec<String>, parts: usize) -> Self {
         Self {
             stamp: Some(stamp),
@@ -50,7 +50,7 @@ impl Archive {
         }
     }
 
-    /// An archive of one part: the one that was saved, or one in which nothing is begun.
+    /// An archive of one part: the saved one, or a new one.
     pub(crate) fn of_one(saved: Option<Self>) -> Result<Self> {
         let new = Self {
             parts: vec![None],
@@ -62,7 +62,7 @@ impl Archive {
         }
     }
 
-    /// Takes up a part: what is saved of it, if that belongs to `new`, a part of nothing; or `new`.
+    /// Resumes a part: returns its saved state, if it belongs to `new`, an empty part; or `new`.
     pub(crate) fn take_up(&mut self, at: usize, new: Part) -> Result<&mut Part> {
         if let Some(saved) = &self.parts[at] {
             saved.belongs_to(&new)?;
@@ -70,7 +70,7 @@ impl Archive {
         Ok(self.parts[at].get_or_insert(new))
     }
 
-    /// Whether it takes long to write.
+    /// Whether writing it takes long.
     pub(crate) fn is_large(&self) -> bool {
         let is_large = |part: &Part| {
             part.gram.is_some() || part.prices.as_ref().is_some_and(|prices| prices.is_large())
@@ -78,8 +78,8 @@ impl Archive {
         self.parts.iter().flatten().any(is_large)
     }
 
-    /// Whether it belongs to the run of `now`, an archive of nothing, whose parameters have these names. Parts are compared with
-    /// their own problems when they are taken up ([`Archive::take_up`]).
+    /// Checks that this archive belongs to the same run as `now`, an empty archive, whose parameters have these names.
+    /// Parts are compared with their own problems when they are resumed ([`Archive::take_up`]).
     pub(crate) fn check(&self, now: &Self, names: &[&'static str]) -> Result<()> {
         if self.parameters.len() != now.parameters.len() {
             return refuse("it belongs to searches of another kind");
@@ -113,7 +113,7 @@ impl Archive {
         parts.flat_map(of).collect()
     }
 
-    /// Nodes that were looked at so far, of all searches together.
+    /// Number of nodes expanded so far in all searches.
     pub(crate) fn nodes(&self) -> u64 {
         let states = self.parts.iter().flatten().flat_map(|part| &part.states);
         states.flatten().map(|state| state.nodes).sum()
@@ -121,7 +121,7 @@ impl Archive {
 }
 
 impl Part {
-    /// Nothing is done yet. `stamp`: of the largest size.
+    /// A part with nothing done. `stamp`: of the largest size.
     pub(crate) fn new(stamp: Stamp, sizes: &[usize]) -> Self {
         Self {
             stamp,
@@ -142,7 +142,7 @@ impl Part {
         sizes.filter_map(over).collect()
     }
 
-    /// Whether it belongs to `now`, a part of nothing.
+    /// Checks that this part belongs to the same searches as `now`, an empty part.
     fn belongs_to(&self, now: &Self) -> Result<()> {
         let is_single = |part: &Self| part.sizes.len() == 1;
         if self.sizes != now.sizes && !(is_single(self) && is_single(now)) {
@@ -159,7 +159,7 @@ impl Part {
         Ok(())
     }
 
-    /// Whether searches of this problem, whose own k does not matter, could have left it behind.
+    /// Checks that searches of this problem, for the sizes of the part, could have left this state behind.
     pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
         for (at, k) in self.sizes.iter().enumerate() {
             let problem = problem.with_k(*k as usize)?;
@@ -170,7 +170,7 @@ impl Part {
         Ok(())
     }
 
-    /// Enters the state of a size. One Gram matrix is for all of them.
+    /// Enters the state of one size. All sizes share one Gram matrix.
     pub(crate) fn enter(&mut self, at: usize, mut state: State) {
         if let Some(gram) = state.prepared.gram.take() {
             self.gram = Some(gram);
@@ -180,7 +180,7 @@ impl Part {
         self.states[at] = Some(state);
     }
 
-    /// What a size resumes from, with what all have in common.
+    /// The state that a size resumes from, with the shared Gram matrix.
     pub(crate) fn resume(&self, at: usize, problem: &Problem) -> Option<State> {
         let mut state = match (&self.states[at], &self.gram) {
             (None, None) => return None,
@@ -194,7 +194,7 @@ impl Part {
     }
 }
 
-/// Sizes as a reader would say them: a range where they follow each other.
+/// Sizes in words: a range where they are consecutive.
 fn words(sizes: &[u64]) -> String {
     // A damaged checkpoint may hold any numbers.
     let follows = |pair: &[u64]| pair[0].checked_add(1) == Some(pair[1]);

@@ -1,4 +1,4 @@
-//! [`Draft`]: nodes on their way into a checkpoint.
+//! [`Draft`]: nodes being written to a checkpoint.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::State;
 use crate::linalg::short::Short;
 use crate::relaxation::{SavedPoint, Start};
 
-/// Bits of a function of the columns of a list.
+/// The bits of a predicate on the positions of a list.
 pub(crate) fn bits(count: usize, set: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut bits = vec![0; count.div_ceil(8)];
     for i in (0..count).filter(|i| set(*i)) {
@@ -15,7 +15,7 @@ pub(crate) fn bits(count: usize, set: impl Fn(usize) -> bool) -> Vec<u8> {
     bits
 }
 
-/// Nodes on their way into a checkpoint: what they share is written once.
+/// Nodes being written to a checkpoint. Data that they share are written once.
 #[derive(Debug, Default)]
 pub struct Draft {
     pub(crate) state: State,
@@ -26,7 +26,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Nodes to come.
+    /// A draft without nodes.
     pub(crate) fn new(state: State) -> Self {
         Self {
             state,
@@ -34,7 +34,7 @@ impl Draft {
         }
     }
 
-    /// The number of a list of columns; `list` makes it when it is new.
+    /// The number of a list of columns; `list` makes it if it is new.
     pub(crate) fn list(&mut self, address: usize, list: impl FnOnce() -> Vec<u32>) -> u32 {
         let lists = &mut self.state.lists;
         *self.lists.entry(address).or_insert_with(|| {
@@ -56,7 +56,7 @@ impl Draft {
             });
             let x = start.model().into_iter();
             let x = x.map(|(j, x)| (j as u32, Short::new(x)));
-            // Whatever is not a number is no good start.
+            // A value that is not finite is not a useful starting point.
             let x = x.filter(|(_, x)| x.value().is_finite()).collect();
             saved.points.push(SavedPoint { x, frame });
             saved.points.len() as u32 - 1

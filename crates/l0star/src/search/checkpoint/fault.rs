@@ -1,4 +1,4 @@
-//! What a checkpoint cannot hold, checksum or not.
+//! Finds states that no search could have left behind, whatever the checksum says.
 
 use super::{SavedModel, SavedNode, State};
 use crate::linalg::short::Short;
@@ -6,8 +6,8 @@ use crate::problem::Problem;
 use crate::relaxation::SavedPoint;
 
 impl State {
-    /// What no search could have left behind. A checksum keeps accidents out; this keeps out whatever would make us panic,
-    /// and most of what would make us lie.
+    /// Finds a fault that no search could have left behind. A checksum detects accidents. These checks also refuse
+    /// forged states that would cause a panic, and most of those that would give false results.
     pub(super) fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
         let evidence = [self.weakest, self.evicted].map(|v| v.unwrap_or(0.0));
         let numbers = [self.seconds, self.base, evidence[0], evidence[1]];
@@ -59,7 +59,7 @@ impl State {
             let set: Vec<usize> = model.support.iter().map(|j| *j as usize).collect();
             let now = problem.precise_value(&x, problem.cost(&set));
             let saved = model.objective;
-            // What rounding leaves of a perfect fit, which has no scale of its own with a log link.
+            // Rounding error of a perfect fit, which has no scale of its own with a log link.
             let rest = if problem.loss.has_log_link() {
                 1e-18 * problem.usual_curvature
             } else {

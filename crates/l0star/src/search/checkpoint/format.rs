@@ -9,7 +9,7 @@ use crate::sealed::{self, MAGIC};
 
 const VERSION: u32 = 9;
 
-/// What a checkpoint is of.
+/// Kinds of checkpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One search ([`Checkpoint`](super::Checkpoint)).
@@ -18,9 +18,9 @@ pub(crate) enum Kind {
     Path,
     /// Many paths ([`BatchCheckpoint`](crate::batch::BatchCheckpoint)).
     Batch,
-    /// Subtrees on their way to another process ([`Cluster`](crate::search::Cluster)).
+    /// Subtrees sent to another process ([`Cluster`](crate::search::Cluster)).
     Task,
-    /// What is left of them.
+    /// The remainder of such subtrees.
     Answer,
 }
 
@@ -53,12 +53,12 @@ impl Kind {
         }
     }
 
-    /// The bytes, checksum included.
+    /// Encodes a value as bytes with a checksum.
     pub(crate) fn encode(self, value: &impl Serialize) -> Vec<u8> {
         sealed::seal(self.magic(), VERSION, value)
     }
 
-    /// Refuses whatever [`Kind::encode`] has not written, whole and unchanged.
+    /// Decodes bytes; refuses anything but the complete, unchanged output of [`Kind::encode`].
     pub(crate) fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
         let Some(start) = bytes.first_chunk::<MAGIC>() else {
             return refuse("it is no checkpoint: it is too short to be one");

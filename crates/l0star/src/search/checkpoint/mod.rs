@@ -1,20 +1,21 @@
-//! A run as bytes: what is open, what was discarded, the best model; to be written somewhere and taken up again.
+//! A run as bytes: its open nodes, the evidence of what was discarded and the best models, from which a run can
+//! resume.
 //!
-//! It says which problem and settings it belongs to. Nodes are in the problem's own columns, so that any tree
-//! can take them up: nothing of a frame is kept but which columns it had, and of a Gram matrix its rows where it takes long
-//! to make them. A node's bound holds for models no worse than the incumbents of its time, and so for those no worse than
-//! the incumbent that is kept.
+//! A checkpoint records which problem and settings it belongs to. Nodes are in the problem's own columns, so that any
+//! tree can resume from them. Of a frame only its columns are kept, and of a Gram matrix its rows where they are
+//! costly. A node's bound holds for models no worse than the incumbents of its time, and so for models no worse than
+//! the saved incumbent.
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `archive` | all that a run leaves behind, whatever kind of run it is; one check for all of it |
-//! | `draft` | nodes on their way in |
-//! | `subtrees` | open nodes that travel |
-//! | `prepared` | what is done before there are nodes |
-//! | `priced` | what comes after a search: prices |
-//! | `format` | bytes, and back |
-//! | `origin` | which problem and settings it belongs to |
-//! | `fault` | what it cannot hold |
+//! | `archive` | the saved state of a run of any kind; one check for all of it |
+//! | `draft` | nodes being written |
+//! | `subtrees` | open nodes sent to other processes |
+//! | `prepared` | the work that precedes the nodes |
+//! | `priced` | the work that follows a search: prices |
+//! | `format` | encoding and decoding |
+//! | `origin` | the problem and settings that it belongs to |
+//! | `fault` | checks for impossible states |
 
 mod archive;
 mod draft;
@@ -50,7 +51,7 @@ pub(crate) use subtrees::{Subtree, split};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint(pub(crate) Archive);
 
-/// What has to be known to go on.
+/// The state from which a search resumes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub seconds: f64,
@@ -58,7 +59,7 @@ pub(crate) struct State {
     pub nodes: u64,
     pub peak_open: u64,
     pub features_left: u64,
-    /// Whether there were nodes yet. If not, the search starts anew, with the incumbent and with what is prepared.
+    /// Whether there were nodes yet. If not, the search starts anew, with the incumbent and the prepared data.
     pub started: bool,
     pub prepared: Prepared,
     pub base: f64,
@@ -66,7 +67,7 @@ pub(crate) struct State {
     /// The best models, best first.
     models: Vec<SavedModel>,
     evicted: Option<f64>,
-    /// The lists of columns that the bits of nodes are about; all others are out.
+    /// The lists of columns that the bits of nodes refer to; all other columns are out.
     pub lists: Vec<Vec<u32>>,
     pub starts: SavedStarts,
     pub open: Vec<SavedNode>,
@@ -86,7 +87,7 @@ pub(crate) struct SavedNode {
     pub depth: u32,
     pub list: u32,
     pub start: Option<u32>,
-    /// One bit per column of the list, in words of eight.
+    /// One bit per column of the list, packed into bytes.
     pub inside: Vec<u8>,
     pub outside: Vec<u8>,
 }
@@ -110,7 +111,7 @@ fn bit(bits: &[u8], i: usize) -> bool {
 }
 
 impl State {
-    /// Whether a search of this problem could have left it behind.
+    /// Checks that a search of this problem could have left this state behind.
     pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
         match self.find_fault(problem) {
             None => Ok(()),
@@ -118,7 +119,7 @@ impl State {
         }
     }
 
-    /// Nothing is done yet.
+    /// A state with nothing done.
     pub(crate) fn fresh(problem: &Problem) -> Self {
         Self {
             features_left: problem.selectable.len() as u64,
@@ -166,12 +167,12 @@ impl State {
         })
     }
 
-    /// The evidence of models that lost their place in the list.
+    /// The evidence of models that were dropped from the list.
     pub(crate) fn evicted(&self) -> Option<Certified> {
         self.evicted.map(Certified::restored)
     }
 
-    /// The selectable columns that are in and free in a node, the free ones in order.
+    /// The selectable columns that are in and those that are free in a node, the free ones in order.
     pub(crate) fn sets(&self, node: &SavedNode) -> (Vec<usize>, Vec<usize>) {
         let list = &self.lists[node.list as usize];
         let (mut inside, mut free) = (Vec::new(), Vec::new());
@@ -185,12 +186,12 @@ impl State {
         (inside, free)
     }
 
-    /// Whether nothing is left to be looked at.
+    /// Whether no open node is left.
     pub(crate) fn is_over(&self) -> bool {
         self.started && self.open.is_empty()
     }
 
-    /// The evidence of what was discarded.
+    /// The weakest evidence of what was discarded.
     pub(crate) fn weakest(&self) -> Option<Certified> {
         self.weakest.map(Certified::restored)
     }
@@ -205,7 +206,7 @@ impl State {
             .tighter(Certified::restored(self.base))
     }
 
-    /// Nothing of what is open can be better: its bounds are evidence.
+    /// Ends the search: no open node can be better, and its bound becomes evidence.
     pub(crate) fn close(&mut self) {
         let bounds = self.open.iter().map(SavedNode::bound).chain(self.weakest());
         self.weakest = bounds.reduce(Certified::weaker).map(Certified::value);
@@ -215,7 +216,7 @@ impl State {
         self.starts = SavedStarts::default();
     }
 
-    /// Every column that is not out in all open nodes, in order.
+    /// All columns that are not out in every open node, in order.
     pub(crate) fn alive(&self) -> Vec<usize> {
         let frames = self.starts.frames.iter();
         let frames = frames.flat_map(|frame| frame.inside.iter().chain(&frame.columns));
@@ -228,12 +229,12 @@ impl State {
 }
 
 impl Checkpoint {
-    /// The bytes, checksum included.
+    /// Encodes the checkpoint as bytes with a checksum.
     pub fn encode(&self) -> Vec<u8> {
         Kind::Search.encode(&self.0)
     }
 
-    /// Refuses whatever [`Checkpoint::encode`] has not written, whole and unchanged.
+    /// Decodes a checkpoint; refuses anything but the complete, unchanged output of [`Checkpoint::encode`].
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Ok(Self(Kind::Search.decode(bytes)?))
     }

@@ -1,11 +1,11 @@
-//! Columns in four bytes.
+//! Columns as 32-bit numbers.
 
-/// Columns as they are written.
+/// Converts columns to the width in which they are written.
 pub(crate) fn narrow(columns: &[usize]) -> Vec<u32> {
     columns.iter().map(|j| *j as u32).collect()
 }
 
-/// Columns as they were written.
+/// Converts columns back from the width in which they are written.
 pub(crate) fn wide(columns: &[u32]) -> Vec<usize> {
     columns.iter().map(|j| *j as usize).collect()
 }

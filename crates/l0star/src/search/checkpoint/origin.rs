@@ -1,4 +1,4 @@
-//! [`Stamp`]: which problem and settings a checkpoint belongs to, and that it is resumed with no others.
+//! [`Stamp`]: which problem and settings a checkpoint belongs to. A run with others is refused.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::problem::{Full, Problem, Stored};
 use crate::settings::{Method, Settings};
 
 const HASH: usize = blake3::OUT_LEN;
-/// Numbers that are hashed at a time.
+/// Count of numbers hashed at a time.
 const HASHED: usize = 4096;
 
 /// Which problem and which settings a search belongs to.
@@ -22,16 +22,16 @@ struct Origin {
     relative_gap: f64,
     top: u64,
     within: Option<f64>,
-    /// Of everything that makes the objective.
+    /// Hash of everything that determines the objective.
     data: [u8; HASH],
 }
 
-/// Which problem and which settings a run is about: costly for large data, so made once.
+/// The problem and the settings that a run belongs to. It is costly for large data, and so made once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stamp(Origin);
 
 impl Stamp {
-    /// Only for the method whose searches can be taken up again.
+    /// Makes the stamp; refuses methods whose searches cannot be resumed.
     pub(crate) fn new(problem: &Problem, settings: &Settings) -> Result<Self> {
         if settings.method != Method::BestFirst {
             return Err(Error::Setting {
@@ -53,7 +53,7 @@ impl Stamp {
         }))
     }
 
-    /// Whether what has this stamp belongs to the problem and the settings of another one.
+    /// Checks that a state with this stamp belongs to the problem and the settings of `now`.
     pub(crate) fn check(&self, now: &Self) -> Result<()> {
         self.0.check(&now.0)
     }
@@ -100,7 +100,7 @@ impl Origin {
     }
 }
 
-/// A hash of everything that makes the objective, and of which columns can be chosen.
+/// A hash of everything that determines the objective, and of which columns can be chosen.
 fn fingerprint(problem: &Problem) -> [u8; HASH] {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = Vec::new();
@@ -130,7 +130,7 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
         }
     }
     let mut numbers = |values: &[f64]| all(Full::of(values));
-    // The same columns may be a view that was given: but then coefficients are those of the view.
+    // The same columns may come from a view that was given. Then the coefficients are those of the view.
     if let Some(scales) = problem.scales() {
         numbers(scales);
     }
@@ -138,7 +138,7 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
     numbers(&problem.p);
     numbers(&problem.offset);
     numbers(&problem.ridge);
-    // The parameters of a loss show in its domain.
+    // The domain shows the parameters of a loss.
     let (low, high) = problem.loss.domain(1.0);
     numbers(&[low, high, problem.loss.smoothness()]);
     if let Some(joint) = problem.joint() {

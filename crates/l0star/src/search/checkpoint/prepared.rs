@@ -1,4 +1,4 @@
-//! [`Prepared`]: how far the work had come that is done before there are nodes, and what nodes are made from.
+//! [`Prepared`]: progress of the work that precedes the nodes, and the data that nodes are made from.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use super::narrow::{narrow, wide};
 use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 
-/// What was prepared, each part as far as it had come.
+/// The prepared data, and the progress of each part.
 ///
-/// Sets are places to go on from, and a Gram matrix is compared with the data before
-/// it is used. What is taken as it is, as the bounds of nodes are: which rows were proved quadratic.
+/// Saved sets only serve as starting points, and a Gram matrix is compared with the data before it is used. Rows that
+/// were proved quadratic are trusted, like the bounds of nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Prepared {
-    /// The heuristic that has not handed its model over yet.
+    /// The heuristic that has not delivered its model yet.
     pub heuristic: Option<Heuristic>,
     pub screening: Option<Screening>,
-    /// The rows of the Gram matrix that are there, where it takes long to make them.
+    /// The rows of the Gram matrix that exist, where they are costly.
     #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
-    /// Of Huber's loss.
+    /// The proved rows of Huber's loss.
     pub quadratic: Option<QuadraticRows>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Prepared {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct QuadraticRows {
     reference: f64,
-    /// One bit a row, in words of eight.
+    /// One bit per row, packed into bytes.
     bits: Vec<u8>,
 }
 
@@ -43,7 +43,7 @@ impl QuadraticRows {
         Self { reference, bits }
     }
 
-    /// Those of `count` rows that are quadratic below `reference`; none when more models are below it than were then.
+    /// The rows of `count` that are quadratic below `reference`; `None` when `reference` is higher than the saved one.
     pub(crate) fn below(&self, reference: f64, count: usize) -> Option<Vec<bool>> {
         let rows = (0..count).map(|i| bit(&self.bits, i));
         (reference <= self.reference).then(|| rows.collect())
@@ -63,7 +63,7 @@ pub(crate) enum Heuristic {
     Pursuit(Vec<u32>),
     /// Greedy steps, then swaps, in Gram form: the features that are in.
     Swaps(Vec<u32>),
-    /// Greedy steps, then swaps, by refitting: with groups, bounds and heredity.
+    /// Greedy steps, then swaps, by refitting; used with groups, bounds and heredity.
     Greedy(Greedy),
 }
 
@@ -72,31 +72,31 @@ pub(crate) enum Heuristic {
 pub(crate) struct Greedy {
     /// The features that are in.
     pub support: Vec<u32>,
-    /// The rounds of swaps that were begun; none while it grows.
+    /// Number of rounds of swaps that were begun; 0 during greedy steps.
     pub rounds: u32,
-    /// The features that this round has still to try without.
+    /// The features that this round has not yet tried to remove.
     pub left: Vec<u32>,
-    /// Whether this round has found anything.
+    /// Whether this round has found an improvement.
     pub improved: bool,
 }
 
-/// A screening of wide data: the features that are left.
+/// A screening of wide data: the remaining features.
 ///
-/// That the others are out is proved by the evidence that is kept with it.
+/// The evidence saved with it proves that the other features are out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Screening {
     free: Vec<u32>,
-    /// Whether nothing more is to be dropped.
+    /// Whether the screening is complete.
     pub done: bool,
 }
 
 impl Prepared {
-    /// Drops what is of no use beside nodes.
+    /// Drops the parts that are of no use once there are nodes.
     pub(crate) fn beside_nodes(&mut self) {
         (self.heuristic, self.screening) = (None, None);
     }
 
-    /// Whether it could be of this problem.
+    /// Whether it could belong to this problem.
     pub(super) fn fits(&self, problem: &Problem) -> bool {
         self.heuristic.as_ref().is_none_or(|own| own.fits(problem))
             && self.screening.as_ref().is_none_or(|own| own.fits(problem))
@@ -106,7 +106,7 @@ impl Prepared {
 }
 
 impl Heuristic {
-    /// Whether it could be of this problem.
+    /// Whether it could belong to this problem.
     pub(crate) fn fits(&self, problem: &Problem) -> bool {
         let is_set = |set: &[u32]| {
             set.len() <= problem.support_size()
@@ -131,7 +131,7 @@ impl Screening {
         Self { free, done }
     }
 
-    /// The features that are left, in order.
+    /// The remaining features, in order.
     pub(crate) fn free(&self) -> Vec<usize> {
         wide(&self.free)
     }
@@ -141,7 +141,7 @@ impl Screening {
     }
 }
 
-/// What is shared in memory is written once, and belongs to nobody else when it is read.
+/// Serialises shared data once; after reading, they are no longer shared.
 pub(crate) mod shared {
     use std::sync::Arc;
 

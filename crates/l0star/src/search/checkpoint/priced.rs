@@ -1,4 +1,4 @@
-//! [`Priced`]: how far the prices of a solved problem have come.
+//! [`Priced`]: progress of the prices of a solved problem.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use crate::error::Result;
 use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 
-/// What is known of each decision about a feature, and the searches that have begun.
+/// The knowledge of each decision about a feature, and the searches that have begun.
 ///
-/// Models are sets, fitted anew. Bounds are those of searches: they hold for the models that follow the decision, whatever
-/// else is asked for.
+/// Models are sets and are fitted again. Bounds are those of searches: they hold for the models that follow the
+/// decision, whatever other prices are requested.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Priced {
     /// The features of the model that is priced.
     pub chosen: Vec<u32>,
-    /// Features, and whether they are in.
+    /// The decisions: features, and whether they are in.
     pub decisions: Vec<(u32, bool)>,
-    /// The best model known of each decision.
+    /// The best known model for each decision.
     pub models: Vec<Option<Vec<u32>>>,
-    /// For so many of the chosen features a first model was looked for …
+    /// Number of chosen features for which a first model was sought …
     pub tried: u32,
-    /// … and how far that has come for the next.
+    /// … and the progress of that for the next.
     pub heuristic: Option<Heuristic>,
     pub done: Vec<Option<Settled>>,
-    /// The searches of decisions that are not done.
+    /// The searches of the decisions that are not finished.
     pub begun: Vec<Option<State>>,
-    /// The rows of the Gram matrix of all of them, where it takes long to make them.
+    /// The rows of their common Gram matrix, where they are costly.
     #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Priced {
 /// A decision whose search is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Settled {
-    /// Its best model.
+    /// The best model that follows the decision.
     pub support: Vec<u32>,
     pub bound: f64,
     pub calls: u64,
@@ -47,11 +47,11 @@ pub(crate) struct Settled {
     pub seconds: f64,
 }
 
-/// More nodes than this are large.
+/// Number of open nodes above which the state is large.
 const MANY: usize = 10_000;
 
 impl Priced {
-    /// Nothing is known yet.
+    /// Prices with nothing known yet.
     pub(crate) fn new(chosen: Vec<u32>, decisions: Vec<(u32, bool)>) -> Self {
         let count = decisions.len();
         Self {
@@ -64,7 +64,7 @@ impl Priced {
         }
     }
 
-    /// The prices of a model with these features, and of these decisions. What is known of a decision stays.
+    /// The prices of a model with these features, for these decisions. Knowledge about shared decisions is kept.
     pub(crate) fn for_others(&self, chosen: Vec<u32>, decisions: Vec<(u32, bool)>) -> Self {
         if self.chosen == chosen && self.decisions == decisions {
             return self.clone();
@@ -82,14 +82,14 @@ impl Priced {
         other
     }
 
-    /// Whether it takes long to write.
+    /// Whether writing it takes long.
     pub(crate) fn is_large(&self) -> bool {
         let states = self.begun.iter().flatten();
         let nodes: usize = states.map(|state| state.open.len()).sum();
         self.gram.is_some() || nodes > MANY
     }
 
-    /// Whether prices of this problem could have left it behind.
+    /// Checks that the prices of this problem could have left this state behind.
     pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
         match self.find_fault(problem) {
             None => Ok(()),
@@ -97,7 +97,7 @@ impl Priced {
         }
     }
 
-    /// What no run could have left behind, see [`State::find_fault`].
+    /// Finds a fault that no run could have left behind; see [`State::find_fault`].
     fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
         let is_selectable = |j: &u32| problem.selectable.binary_search(&(*j as usize)).is_ok();
         let is_model = |set: &[u32]| {

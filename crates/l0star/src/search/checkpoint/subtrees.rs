@@ -1,8 +1,8 @@
-//! [`Subtree`]: an open node that travels, with what it needs to be explored elsewhere.
+//! [`Subtree`]: an open node that can be sent to another process, with everything needed to explore it there.
 //!
-//! A [`State`] is taken apart into subtrees and put together from them ([`State::take_subtrees`], [`State::add_subtrees`]).
-//! Between the two they share lists of columns, starting points and frames by reference, so that any of them can be dropped or
-//! sent away and nothing of the others is lost.
+//! A [`State`] is taken apart into subtrees and put together from them ([`State::take_subtrees`],
+//! [`State::add_subtrees`]). In between, subtrees share lists of columns, starting points and frames by reference. So
+//! any of them can be dropped or sent away without a loss to the others.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -32,12 +32,12 @@ struct Point {
 }
 
 impl Subtree {
-    /// A certified lower bound of every model in it.
+    /// A certified lower bound of every model in the subtree.
     pub(crate) fn bound(&self) -> Certified {
         Certified::restored(self.bound)
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate number of bytes on the heap.
     pub(crate) fn bytes(&self) -> u64 {
         let shared = self.start.as_ref().map_or(0, |point| {
             size_of_val(&*point.x) / Arc::strong_count(point).max(1)
@@ -56,7 +56,7 @@ impl Subtree {
     }
 }
 
-/// Whether two nodes are solved in the same frame, wherever their copies of it come from.
+/// Whether two nodes are solved in the same frame, even if each has its own copy.
 fn is_same(a: Option<&Arc<FrameShape>>, b: Option<&Arc<FrameShape>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
@@ -65,8 +65,8 @@ fn is_same(a: Option<&Arc<FrameShape>>, b: Option<&Arc<FrameShape>>) -> bool {
     }
 }
 
-/// Takes out the best of some subtrees and others with the same frame, `count` together where there are as many. A frame has to be
-/// built and its lift proved by whoever explores its nodes, so these travel together.
+/// Takes out the best subtree and others with the same frame, `count` in total if there are that many. The process
+/// that explores the nodes of a frame has to build the frame and prove its lift, so these nodes travel together.
 pub(crate) fn split(subtrees: &mut Vec<Subtree>, count: usize) -> Vec<Subtree> {
     let places = subtrees.iter().enumerate();
     let best = places.min_by(|(i, a), (j, b)| a.order(b).then(i.cmp(j)));
@@ -80,7 +80,7 @@ pub(crate) fn split(subtrees: &mut Vec<Subtree>, count: usize) -> Vec<Subtree> {
             .drain(..)
             .map(|own| (is_other(&own), own))
             .collect();
-        // In a stable order: what is sent depends on nothing but what is open.
+        // The order is stable: the selection depends only on the open subtrees.
         keyed.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| x.order(y)));
         subtrees.extend(keyed.into_iter().map(|(_, own)| own));
     }
@@ -111,7 +111,7 @@ impl State {
         nodes.collect()
     }
 
-    /// Adds open nodes; what they share is written once.
+    /// Adds open nodes; data that they share are written once.
     pub(crate) fn add_subtrees<'a>(&mut self, subtrees: impl IntoIterator<Item = &'a Subtree>) {
         let (mut lists, mut points) = (HashMap::new(), HashMap::new());
         for own in subtrees {
@@ -140,7 +140,7 @@ impl State {
     fn add_point(&mut self, point: &Point) -> u32 {
         let starts = &mut self.starts;
         let frame = point.frame.as_ref().map(|frame| {
-            // Frames are few, and copies of one come back from wherever its nodes were explored.
+            // Frames are few, and each process returns its own copy of the same frame.
             let known = starts.frames.iter().position(|own| own == &**frame);
             known.unwrap_or_else(|| {
                 starts.frames.push((**frame).clone());
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(made, state());
         assert!(given.open.is_empty() && given.lists.is_empty());
         assert_eq!(given.starts, Default::default());
-        // In two parts, put together again: frames are known by what they are.
+        // Two parts are put together again: frames are identified by their content.
         let mut all = state().take_subtrees();
         let parts = [split(&mut all, 2), all];
         let mut together = State::default();
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn the_best_goes_first_and_takes_those_of_its_frame_along() {
         let mut all = state().take_subtrees();
-        // The only one without a frame, then one of those without.
+        // Both subtrees without a frame.
         assert_eq!(bounds(&split(&mut all, 2)), [0.5, 1.5]);
-        // The deeper of two with the same bound, and those of its frame before better ones of another.
+        // The deeper of two with the same bound, and the others of its frame before better ones of another.
         let part = split(&mut all, 3);
         assert_eq!(bounds(&part), [1.0, 2.0, 3.0]);
         assert_eq!(part[0].depth, 4);

@@ -1,4 +1,4 @@
-//! What the tests of checkpoints share: problems whose checkpoints they are, and what may be done to their bytes.
+//! Shared helpers of the checkpoint tests: problems, and changes to the bytes of checkpoints.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -7,14 +7,15 @@ use crate::error::{Error, Result};
 use crate::problem::Builder;
 use crate::{Design, Mechanisms, Problem, Settings, loss};
 
-/// A response of three columns, and of a wave that only the widest designs have.
+/// A response made of three columns, and of a wave that only the widest designs contain.
 pub(crate) const SIGNAL: [(f64, usize); 4] = [(2.0, 3), (-1.0, 20), (0.7, 11), (1.0, 997)];
 
 fn wave(i: usize, j: usize) -> f64 {
     ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin()
 }
 
-/// A problem of waves. The response is a sum of factors times waves, or the signs of it where labels are needed.
+/// A problem whose columns are waves. The response is a sum of factors times waves, or its sign where labels are
+/// needed.
 pub(crate) fn problem(
     loss: &str,
     rows: usize,
@@ -33,7 +34,7 @@ pub(crate) fn problem(
     builder.loss(loss::by_name(loss, 1.0).unwrap())
 }
 
-/// Settings for so many threads, without enumeration, so that small budgets have a tree, too.
+/// Settings for this many threads, without enumeration, so that small budgets have a tree, too.
 pub(crate) fn threads(count: usize) -> Settings {
     Settings {
         threads: NonZeroUsize::new(count),
@@ -45,7 +46,7 @@ pub(crate) fn threads(count: usize) -> Settings {
     }
 }
 
-/// Asserts that nothing is read whose bits have changed or whose end is missing.
+/// Asserts that bytes with changed bits or a missing end are refused.
 pub(crate) fn refuses_damage<T>(saved: &[u8], decode: impl Fn(&[u8]) -> Result<T>) {
     let refuses = |bytes: &[u8], what: &str| match decode(bytes) {
         Err(Error::Checkpoint { .. }) => {}
@@ -61,16 +62,16 @@ pub(crate) fn refuses_damage<T>(saved: &[u8], decode: impl Fn(&[u8]) -> Result<T
     }
 }
 
-/// Magic, version and length.
+/// Bytes of magic, version and length.
 const HEADER: usize = 20;
 
-/// How many bytes there are between the header and the checksum.
+/// Number of bytes between the header and the checksum.
 pub(crate) fn payload(saved: &[u8]) -> usize {
     saved.len() - HEADER - blake3::OUT_LEN
 }
 
-/// The `i`-th forgery: another byte somewhere in this part of the payload, and the checksum to go with it. That is no
-/// accident, but it must not end in a panic.
+/// The `i`-th forgery: changes a byte in this part of the payload and recomputes the checksum. This does not happen by
+/// accident, but it must not cause a panic.
 pub(crate) fn forge(saved: &[u8], i: usize, part: Range<usize>) -> Vec<u8> {
     let mut forged = saved[..HEADER + payload(saved)].to_vec();
     let at = HEADER + part.start + (i * 7919 + i * i * 104_729) % part.len();

@@ -1,4 +1,4 @@
-//! Killed with every checkpoint, a run comes to its end: no step is made twice.
+//! A run that is killed at every checkpoint completes, and makes no step twice.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::testing::{SIGNAL, forge, payload, problem, refuses_damage, threads};
 use super::{Checkpoint, Heuristic, State};
 use crate::{Problem, Run, Settings, Solution, Status, loss, solve};
 
-/// So many columns that its Gram matrix has several bands.
+/// A problem with so many columns that its Gram matrix has several bands.
 fn tall() -> Problem {
     let builder = problem("quadratic", 500, 400, &SIGNAL).k(3);
     builder.ridge(0.01).intercept(true).build().unwrap()
@@ -34,7 +34,8 @@ fn grouped(loss: &str) -> Problem {
     builder.intercept(true).build().unwrap()
 }
 
-/// More columns than a Gram matrix may have, and a column without a ridge: a first-order ascent.
+/// A problem with more columns than a Gram matrix may have, and a column without a ridge: it needs a first-order
+/// ascent.
 fn wide() -> Problem {
     let response = [(3.0, 3), (-2.0, 20), (0.1, 997)];
     let builder = problem("quadratic", 25, 3050, &response).k(2);
@@ -42,7 +43,7 @@ fn wide() -> Problem {
     builder.ridge(0.5).build().unwrap()
 }
 
-/// The state without what differs from run to run: what was found and proved, not what it took.
+/// The state without what differs between runs: what was found and proved, but not the time and the calls.
 fn substance(state: &State) -> State {
     let mut state = state.clone();
     (state.seconds, state.calls) = (0.0, 0);
@@ -52,7 +53,8 @@ fn substance(state: &State) -> State {
     state
 }
 
-/// A run that dies with its first checkpoint that says anything new; what it leaves behind, or how it ended before.
+/// Stops a run at its first checkpoint with new content; returns that checkpoint, or the result if the run ended
+/// before.
 fn kill(
     problem: &Problem,
     settings: &Settings,
@@ -83,7 +85,7 @@ fn kill(
     }
 }
 
-/// What was seen in the checkpoints of a run.
+/// Number of checkpoints of each kind seen in a run.
 #[derive(Debug, Default)]
 struct Seen {
     pursuits: usize,
@@ -107,7 +109,7 @@ impl Seen {
     }
 }
 
-/// Kills a run again and again, with every checkpoint that says anything new; returns what was seen.
+/// Kills a run at every checkpoint with new content until it completes; returns the kinds of checkpoints seen.
 fn survives(problem: &Problem, settings: &Settings) -> Seen {
     let truth = solve(problem, settings).unwrap();
     assert_eq!(truth.status, Status::Optimal);
@@ -117,7 +119,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
         .save(Duration::ZERO, sink)
         .solve()
         .unwrap();
-    // To be saved changes nothing.
+    // Saving must not change the result.
     let same = Solution {
         seconds: truth.seconds,
         ..whole
@@ -135,7 +137,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
             Err(found) => break found,
         }
         kills += 1;
-        // A run that made its steps again would never get anywhere.
+        // A run that repeated its steps would never finish.
         assert!(
             kills <= 2 * count + 50,
             "{kills} kills, {count} steps: {seen:?}"
@@ -149,7 +151,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
     seen
 }
 
-/// What comes before an enumeration is kept; the enumeration is made again.
+/// The work before an enumeration is kept; the enumeration itself is repeated.
 #[test]
 fn enumerations_go_on() {
     let settings = Settings {
@@ -179,7 +181,7 @@ fn huber_rows_in_a_frame_go_on() {
     assert!(seen.swaps > 2 && seen.nodes > 1, "{seen:?}");
 }
 
-/// What is proved of rows is not proved again: what a run took that goes on from there is less than without it.
+/// Proofs about rows are not repeated: a run that resumes with them needs fewer solver calls than one without them.
 #[test]
 fn proofs_of_huber_rows_go_on() {
     let problem = huber();
@@ -212,7 +214,7 @@ fn proofs_of_huber_rows_go_on() {
         assert!(with <= without, "{with} calls, {without}");
         fewer += usize::from(with < without);
     }
-    // A round of its own may be needed again for the features that the rounds before have ruled out.
+    // An extra round may be needed for the features that earlier rounds have ruled out.
     assert!(fewer + 1 >= count, "{fewer} of {count}");
 }
 
@@ -243,7 +245,7 @@ fn lists_go_on() {
     survives(&grouped("quadratic"), &settings);
 }
 
-/// Every kind of checkpoint, one of each.
+/// One checkpoint of every kind.
 fn kinds() -> Vec<(Problem, Vec<u8>)> {
     let mut kinds = Vec::new();
     for problem in [tall(), logistic(), grouped("quadratic"), huber()] {
@@ -286,7 +288,7 @@ fn forged_preparations_do_no_harm() {
     for (problem, saved) in kinds() {
         let whole = payload(&saved);
         for i in 0..60 {
-            // What was prepared comes after the counters.
+            // The prepared data come after the counters.
             let reach = if i % 2 == 0 { 400 } else { whole };
             let forged = forge(&saved, i, 0..whole.min(reach));
             if let Ok(checkpoint) = Checkpoint::decode(&forged) {

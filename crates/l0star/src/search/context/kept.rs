@@ -1,4 +1,4 @@
-//! What a [`Context`] keeps for checkpoints, what it hands out, and how it goes on from one.
+//! The part of a [`Context`] that is saved in checkpoints, and how a context resumes from one.
 
 use super::Context;
 use crate::search::Source;
@@ -7,7 +7,7 @@ use crate::search::pool::Entry;
 use crate::search::writer::Save;
 
 impl<'p> Context<'p> {
-    /// Resumes from a checkpoint: its best models, its bounds, its counters, its time.
+    /// Resumes from a checkpoint: its best models, bounds, counters and time.
     pub(crate) fn resume(&mut self, state: &State) {
         self.limits.resume(state.seconds, state.nodes);
         self.incumbents.resume(state);
@@ -19,41 +19,41 @@ impl<'p> Context<'p> {
         self.awaits_nodes = state.started;
     }
 
-    /// Checkpoints go there.
+    /// Sends checkpoints to `saver`.
     pub(crate) fn save_to(&mut self, saver: Option<Box<dyn Save + 'p>>) {
         self.saver = saver;
     }
 
-    /// Whether anybody wants checkpoints.
+    /// Whether checkpoints are wanted.
     pub(crate) fn saves(&self) -> bool {
         self.saver.is_some()
     }
 
-    /// Whether it is time for one.
+    /// Whether a checkpoint is due.
     pub(in crate::search) fn is_save_due(&self) -> bool {
         let saver = self.saver.as_ref();
         !self.awaits_nodes && saver.is_some_and(|saver| saver.is_due())
     }
 
-    /// Whether anybody wants work of so many seconds to be kept.
+    /// Whether work that took this many seconds should be saved.
     pub(crate) fn is_worth_keeping(&self, seconds: f64) -> bool {
         let saver = self.saver.as_ref();
         saver.is_some_and(|saver| saver.is_long(seconds))
     }
 
-    /// Hands out a checkpoint, if someone wants it.
+    /// Hands out a checkpoint, if checkpoints are wanted.
     pub(crate) fn save(&mut self, state: State) {
         if let Some(saver) = &mut self.saver {
             saver.save(state);
         }
     }
 
-    /// The nodes of an earlier run are in the frontier from now on: checkpoints have them.
+    /// Notes that the frontier now has the nodes of the earlier run, so that checkpoints include them.
     pub(crate) fn receive_nodes(&mut self) {
         self.awaits_nodes = false;
     }
 
-    /// Notes how far a heuristic has come.
+    /// Notes the progress of a heuristic.
     pub(crate) fn keep_heuristic(&mut self, stage: impl FnOnce() -> Heuristic) {
         if self.saves() {
             self.prepared.heuristic = Some(stage());
@@ -62,7 +62,7 @@ impl<'p> Context<'p> {
 
     /// Notes which rows of a Huber problem are known to be quadratic.
     pub(crate) fn keep_rows(&mut self, rows: &[bool]) {
-        // What is proved for one decision is not for the whole problem.
+        // Rows proved quadratic for one decision are not proved for the whole problem.
         if self.saves() && self.incumbents.decision().is_none() {
             self.prepared.quadratic = Some(QuadraticRows::new(self.incumbents.reference(), rows));
         }
@@ -74,7 +74,7 @@ impl<'p> Context<'p> {
         kept.below(self.incumbents.reference(), self.problem.rows())
     }
 
-    /// The part of the state that subtrees are sent away with: the models, and what was proved of rows.
+    /// The state that accompanies subtrees to another process: the models, and the proofs about rows.
     pub(in crate::search) fn sent(&self) -> State {
         let mut state = State::fresh(self.problem);
         state.set_models(&self.incumbents.pool());
@@ -86,7 +86,7 @@ impl<'p> Context<'p> {
         state
     }
 
-    /// Takes over what was made of subtrees elsewhere: models, what is proved of them, and what was discarded.
+    /// Merges the result of subtrees explored elsewhere: models, their evidence, and what was discarded.
     pub(in crate::search) fn merge(&mut self, state: &State) {
         for Entry { model, evidence } in state.models() {
             let support = model.support;
@@ -101,7 +101,7 @@ impl<'p> Context<'p> {
         self.evidence.absorb(state.weakest());
     }
 
-    /// A state with what it knows: all but the nodes.
+    /// Adds everything but the nodes to a state.
     pub(crate) fn saved(&self, mut state: State) -> State {
         state.seconds = self.limits.seconds();
         state.features_left = self.reporter.features_left() as u64;

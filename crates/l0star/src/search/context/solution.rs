@@ -1,4 +1,4 @@
-//! What comes out of a search, in the words of the data: models and solutions; and models that come in.
+//! Models and solutions in terms of the data's columns, as results; and models that are given as input.
 
 use super::Context;
 use crate::bound::Certified;
@@ -10,7 +10,7 @@ use crate::search::pool::{Entry, Incumbent};
 use crate::settings::{Model, Settings, Solution, Status};
 
 impl Context<'_> {
-    /// Takes over a model of the same problem with a smaller k.
+    /// Adopts a model of the same problem with a smaller k.
     pub(crate) fn adopt(&mut self, known: &Model) {
         let columns = self.problem.columns();
         let coefficients = known.coefficients.iter().enumerate();
@@ -20,11 +20,12 @@ impl Context<'_> {
             x.extend((columns..).zip(known.intercepts()));
         }
         let x = self.problem.inward(&x);
-        // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
+        // The support of a model shows all its columns. A feature is the first of its columns, and always-in columns
+        // are no features.
         let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
         let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
-        // Fitted again: the way through the coefficients of the data rounds, and most of all the intercept of columns whose
-        // means are far from zero.
+        // The model is fitted again, because converting coefficients to the data's scale and back rounds. The error is
+        // largest for the intercept of columns whose means are far from zero.
         let mut fit = self.restricted.fit_from(&support, &x);
         let precise = self.restricted.precise_objective();
         if precise.is_finite() {
@@ -33,7 +34,7 @@ impl Context<'_> {
         self.incumbents.offer(&support, fit, Source::Given);
     }
 
-    /// The result. `stopped`: the limit that ended the run; `bound`: what is proved (`None` for an inexact method).
+    /// The result. `stopped`: the limit that ended the run; `bound`: the proved bound (`None` for an inexact method).
     pub fn solution(
         &mut self,
         settings: &Settings,
@@ -41,7 +42,7 @@ impl Context<'_> {
         bound: Option<Certified>,
     ) -> Solution {
         if self.incumbents.first().is_none() {
-            // Stopped before anything was fitted: the null model is always there.
+            // The run stopped before anything was fitted: the null model is always available.
             self.try_support(&[]);
         }
         let incumbents = self.incumbents.clone();
@@ -61,12 +62,12 @@ impl Context<'_> {
             |best| best.coefficients.clone(),
         );
         let support = used(self.problem, &coefficients);
-        // What is proved of a problem from moments is said of the rows that they are of.
+        // The bound of a problem from moments is given in terms of the rows behind them.
         let proved = |bound: Certified| self.problem.of_rows(bound.value());
         let mut proved_list = true;
         let (mut rest_bound, mut bound) = (None, bound);
         if incumbents.wants_list() {
-            // The bound of a list's search is about what has no evidence of its own.
+            // The bound of a list's search covers the sets without evidence of their own.
             let rest = bound
                 .into_iter()
                 .chain(pool.unshown())
@@ -78,7 +79,7 @@ impl Context<'_> {
             rest_bound = rest.map(proved).filter(|_| !pool.is_everything());
             let promise = pool.promise();
             let room = |objective: f64| PROMISE * incumbents.scale_of(objective);
-            // A set that the search has not come to by itself is among what the bound of the rest is about.
+            // A set that the search has not reached individually is covered by the bound of the rest.
             let is_proved = |entry: &Entry| {
                 let (objective, proof) = (entry.model.fit.objective, entry.evidence.or(rest));
                 proof.is_some_and(|proof| objective - proved(proof) <= room(objective))
@@ -122,7 +123,7 @@ impl Context<'_> {
     }
 }
 
-/// A model on the data's own columns.
+/// A model in terms of the data's columns.
 fn model(problem: &Problem, found: &Incumbent) -> Model {
     let (coefficients, mut intercepts) = problem.outward(&found.fit.x);
     let more_intercepts = intercepts.split_off(1);
@@ -139,13 +140,13 @@ fn model(problem: &Problem, found: &Incumbent) -> Model {
 pub(super) fn shown(problem: &Problem, features: &[usize]) -> Vec<usize> {
     let mut columns = problem.expanded(features);
     columns.extend(problem.included().flatten());
-    // What is shown are columns of the data, not those of each response.
+    // The columns of the data are shown, not those of each response.
     columns.retain(|j| *j < problem.features());
     columns.sort_unstable();
     columns
 }
 
-/// The columns of the features that a model uses, and of those that these need.
+/// The columns of the features that a model uses, and of the features that these require.
 fn used(problem: &Problem, coefficients: &[f64]) -> Vec<usize> {
     let selectable = problem.selectable.iter().copied();
     let Some(structure) = &problem.structure else {
@@ -168,7 +169,8 @@ mod tests {
     use super::*;
     use crate::problem::Design;
 
-    /// The status of a complete search (`stopped`: of one that was) which has proved the objective up to `proved`.
+    /// The status of a search that has proved the objective up to `proved`. `stopped`: the limit that ended it, or
+    /// `None`.
     fn status(gap: f64, relative_gap: f64, proved: f64, stopped: Option<Status>) -> Status {
         let design = Design::dense(4, 1, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
         let builder = Problem::builder(design, vec![3.0, 1.0, 4.0, 1.0]).k(1);
@@ -193,12 +195,12 @@ mod tests {
         assert_eq!(complete(0.0, 0.0, 1e-6), Status::Precision);
         assert_eq!(complete(0.0, 1e-3, 1e-6), Status::GapReached);
         assert_eq!(complete(0.0, 1e-3, 0.5e-9), Status::Optimal);
-        // A gap that was asked for and missed.
+        // A gap that was requested and missed.
         assert_eq!(complete(0.0, 1e-7, 1e-6), Status::Precision);
         assert_eq!(complete(2.8e-10, 0.0, 5.5e-9), Status::Precision);
         // The larger of the two counts.
         assert_eq!(complete(1e-3, 1e-12, 1e-6), Status::GapReached);
-        // Nothing but the trivial bound.
+        // Only the trivial bound.
         assert_eq!(complete(0.0, 0.5, 1.0), Status::Precision);
         for limit in [
             Status::TimeLimit,
@@ -221,7 +223,7 @@ mod tests {
         }
     }
 
-    /// A list is what was asked for only if each of its sets is proved to be at its own minimum.
+    /// A list is optimal only if each of its sets is proved to be at its own minimum.
     #[test]
     fn the_evidence_of_every_model_of_a_list_counts() {
         let columns = vec![1.0, 2.0, 4.0, 3.0, 0.0, 1.0, 0.0, 2.0, 5.0, 3.0, 1.0, 0.0];
@@ -246,7 +248,7 @@ mod tests {
             let bound = context.lower_bound(None);
             let found = context.solution(&settings, None, Some(bound));
             assert_eq!(found.solutions.len(), 3);
-            // What is not in the list only has to be proved to be no better than what is.
+            // A set outside the list only has to be proved to be no better than those in it.
             let is_listed = weak.is_some_and(|at| objectives[at] < last);
             assert_eq!(found.status == Status::Optimal, !is_listed, "{weak:?}");
         }

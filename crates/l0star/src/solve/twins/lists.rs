@@ -1,7 +1,7 @@
 //! Lists of models with twins.
 //!
-//! Each listed model of the leaders stands for the models that have other members of the same classes: these are fitted and
-//! certified one by one. A model that is not fitted either has leaders that are not in the list, or uses a class twice.
+//! Each listed model of the leaders represents the models with other members of the same classes, which are fitted and
+//! certified one by one. A model that is not fitted has leaders that are not in the list, or uses a class twice.
 
 use super::lowered;
 use crate::problem::Problem;
@@ -9,12 +9,12 @@ use crate::search::Context;
 use crate::search::incumbents::PROMISE;
 use crate::settings::{Settings, Solution, Status, scale_of};
 
-/// The most models that are fitted for one list. The bound of the rest pays for those that are left out.
+/// Limit on the models that are fitted for one list. The bound of the rest accounts for those that are left out.
 const MOST: usize = 20_000;
 
-/// The list of the whole problem that a list of its leaders stands for.
+/// The list of the whole problem that a list of its leaders represents.
 pub(super) struct Expanded {
-    /// With the bounds of the models that were fitted.
+    /// The solution, with the bounds of the models that were fitted.
     found: Solution,
     /// A lower bound of the models that were not fitted and use no class twice.
     rest: f64,
@@ -39,7 +39,7 @@ impl Expanded {
             while room > 0
                 && let Some(set) = sets.next()
             {
-                // The leaders themselves come first, and bound the others.
+                // The set of leaders comes first, and bounds the others.
                 context.try_support(&set);
                 let proved = context.certify_last();
                 if set == features {
@@ -60,7 +60,7 @@ impl Expanded {
         Self { found, rest }
     }
 
-    /// What has to be proved of all models that are not listed.
+    /// The bound that all models outside the list need.
     pub(super) fn promise(&self, settings: &Settings) -> f64 {
         let last = self.found.solutions.last();
         let last = last.map_or(f64::INFINITY, |model| model.objective);
@@ -70,7 +70,7 @@ impl Expanded {
         }
     }
 
-    /// The result; `doubled`: a bound of the models that use a class twice, `stopped`: the limit that was reached.
+    /// The result. `doubled`: a bound of the models that use a class twice; `stopped`: the limit that was reached.
     pub(super) fn conclude(
         &self,
         settings: &Settings,
@@ -100,11 +100,11 @@ impl Expanded {
     }
 }
 
-/// The sets that arise when members of classes take the places of their leaders.
+/// The sets in which members of classes replace their leaders.
 struct Substitutes {
-    /// For each feature the members of its class, the leader first.
+    /// The members of each feature's class, the leader first.
     members: Vec<Vec<usize>>,
-    /// Which of them is next; `None` at the end.
+    /// The member of each class in the next set; `None` at the end.
     at: Option<Vec<usize>>,
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use crate::problem::Design;
     use crate::solve::solve;
 
-    /// A model that was not fitted for want of room is part of the rest.
+    /// A model that was not fitted for lack of room is part of the rest.
     #[test]
     fn models_without_room_lower_the_bound_of_the_rest() {
         let a = [1.0, 2.0, 4.0, 3.0, -1.0, 0.5];

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use l0star::problem::{Builder, Numbers, SharedColumns};
 use l0star::{Design, Error, Method, Problem, loss};
 
-/// SplitMix64: enough randomness for tests, the same everywhere.
+/// SplitMix64: random enough for tests, and the same everywhere.
 pub struct Random(u64);
 
 impl Random {
@@ -79,14 +79,14 @@ pub fn repeating_columns(d: usize, n: usize, random: &mut Random) -> Vec<Vec<f64
     columns
 }
 
-/// What was drawn, for messages.
+/// A random problem and its description, for messages.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub problem: Problem,
     pub words: String,
 }
 
-/// How a design matrix is given.
+/// Storage of a design matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Dense,
@@ -98,7 +98,7 @@ pub enum Form {
     DenseView,
     /// A centred and scaled view of sparse columns.
     SparseView,
-    /// Columns that somebody else keeps, in single precision where that has their numbers.
+    /// Columns that a provider keeps, in single precision if that holds their numbers exactly.
     Shared,
 }
 
@@ -112,8 +112,8 @@ impl Form {
         Self::Shared,
     ];
 
-    /// The columns in this form. A view centres and scales them, so that its problem is another one; the other forms are
-    /// the same numbers.
+    /// The columns in this form. A view centres and scales them, so that its problem differs; the other forms hold the
+    /// same numbers.
     pub fn design(self, columns: &[Vec<f64>], seed: u64) -> Design {
         let mut random = Random::new(seed ^ 0xA076_1D64_78BD_642F);
         let stored = match self {
@@ -166,7 +166,7 @@ impl SharedColumns for Keeper {
     }
 }
 
-/// The columns kept in the opposite order, in single precision where that has their numbers.
+/// The columns kept in reverse order, in single precision if that holds their numbers exactly.
 pub fn share(columns: &[Vec<f64>]) -> Design {
     let keep = |column: &Vec<f64>| {
         let single: Vec<f32> = column.iter().map(|v| *v as f32).collect();
@@ -182,7 +182,7 @@ pub fn share(columns: &[Vec<f64>]) -> Design {
     Design::shared(columns[0].len(), &places, Arc::new(owner)).unwrap()
 }
 
-/// Compressed sparse columns; `keep` says which zeros are stored all the same.
+/// Compressed sparse columns; `keep` says which zeros are stored nevertheless.
 pub fn compress(columns: &[Vec<f64>], keep: impl Fn(&mut Random) -> bool) -> Design {
     let mut random = Random::new(columns.len() as u64);
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -198,17 +198,17 @@ pub fn compress(columns: &[Vec<f64>], keep: impl Fn(&mut Random) -> bool) -> Des
     Design::sparse(columns[0].len(), columns.len(), indptr, indices, values).unwrap()
 }
 
-/// What rounding may add to the objective that brute force finds: relative, and the square of the rounding of a perfect fit.
+/// Tolerance for the objective of brute force: relative, plus the square of the rounding of a perfect fit.
 pub fn rounding(problem: &Problem, objective: f64) -> f64 {
     1e-13 * objective + 1e-26 * problem.objective(&[])
 }
 
-/// Whether a method can solve a problem: the paper's is for losses of bounded curvature.
+/// Whether a method can solve a problem: the paper's method is for losses of bounded curvature.
 pub fn suits(problem: &Problem, method: Method) -> bool {
     method != Method::Paper || problem.loss().smoothness() < f64::INFINITY
 }
 
-/// How far the objectives of two proved optima may be apart.
+/// Largest difference between the objectives of two proved optima.
 pub fn proved(problem: &Problem, objective: f64) -> f64 {
     2e-9 * objective.max(1e-12 * problem.empty_objective()) + rounding(problem, objective)
 }
@@ -230,7 +230,7 @@ pub fn dense_case(seed: u64, loss: &str) -> Case {
     })
 }
 
-/// The problem of a seed, its columns perhaps thinned out, with the design matrix that `design` makes of them.
+/// The problem of a seed, its columns perhaps made sparser, with the design matrix that `design` makes of them.
 pub fn case_with(
     seed: u64,
     loss: &str,
@@ -382,7 +382,7 @@ fn draft_with(
                 }
             })
             .collect();
-        // Both classes have to stay.
+        // Both classes have to remain.
         weights[0] = 1.0;
         if n > 1 {
             weights[1] = 0.5;
@@ -418,7 +418,7 @@ fn draft_with(
     }
 }
 
-/// Responses of moderate size with these logarithms, for a loss with a log link; nothing changes for another.
+/// Responses of moderate size with these logarithms, for a loss with a log link; other losses leave them unchanged.
 pub fn log_linked(b: &mut [f64], loss: &str) {
     for b in b.iter_mut() {
         match loss {
@@ -430,8 +430,8 @@ pub fn log_linked(b: &mut [f64], loss: &str) {
     b[0] = b[0].max(1.0);
 }
 
-/// Counts or amounts with these logarithms, roughly; many counts of 0, fractions, huge and tiny ones. Amounts of any unit need an
-/// intercept.
+/// Counts or amounts with roughly these logarithms: many counts of 0, fractions, huge and tiny ones. Amounts in any
+/// unit need an intercept.
 pub fn amounts(b: &mut [f64], loss: &str, intercept: bool, random: &mut Random) {
     let whole = random.chance(0.7);
     let unit = match random.below(10) {
@@ -446,13 +446,13 @@ pub fn amounts(b: &mut [f64], loss: &str, intercept: bool, random: &mut Random) 
             *b = b.floor();
         }
     }
-    // With an intercept some count has to be there.
+    // With an intercept, some count has to be positive.
     if b[0] == 0.0 {
         b[0] = 1.0;
     }
 }
 
-/// What is asked of the features of a problem, in the words of a user: an account of it that shares nothing with the
+/// The requirements on the features of a problem, as a user states them: an account that shares nothing with the
 /// engine's.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
@@ -468,7 +468,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The columns that are in with this one.
+    /// The columns that are in together with this one.
     pub fn feature(&self, column: usize) -> Vec<usize> {
         let group = self.groups.iter().find(|group| group.contains(&column));
         let mut columns = group.cloned().unwrap_or_else(|| vec![column]);
@@ -476,7 +476,7 @@ impl Rules {
         columns
     }
 
-    /// How many features of a set of columns k counts.
+    /// The number of features of a set of columns, as k counts them.
     pub fn count(&self, set: &[usize]) -> usize {
         let counted = set.iter().filter(|j| !self.include_free.contains(j));
         let first = |j: &&usize| {
@@ -513,9 +513,9 @@ impl Rules {
 
 /// A problem with a random combination of groups, bounds, heredity, columns that are in or out, and ridge factors.
 pub struct RuledCase {
-    /// The problem, or why it was refused.
+    /// The problem, or the error with which it was refused.
     pub built: Result<Problem, Error>,
-    /// The same objective with every column selectable by itself, and with the bounds.
+    /// The problem with every column selectable by itself, and with the bounds.
     pub loose: Problem,
     pub rules: Rules,
     pub words: String,
@@ -525,7 +525,7 @@ pub fn ruled_case(seed: u64, loss: &str) -> RuledCase {
     case_by_rules(seed, loss, true)
 }
 
-/// The same with columns that are in or out and ridge factors alone, which every method knows.
+/// A case with only forced or excluded columns and ridge factors, which every method supports.
 pub fn forced_case(seed: u64, loss: &str) -> RuledCase {
     case_by_rules(seed, loss, false)
 }
@@ -540,7 +540,7 @@ fn case_by_rules(seed: u64, loss: &str, structured: bool) -> RuledCase {
     }
 }
 
-/// The same, not built yet: what was asked, the loose problem, the rules, the words.
+/// The parts of a case that is not built yet: the builder, the loose problem, the rules, the words.
 fn draft_by_rules(seed: u64, loss: &str, structured: bool) -> (Builder, Problem, Rules, String) {
     let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 2);
     let form = Form::ALL.get(at).copied().unwrap_or(Form::Dense);
@@ -624,7 +624,7 @@ fn draft_by_rules(seed: u64, loss: &str, structured: bool) -> (Builder, Problem,
     for (j, low, high) in &rules.bounds {
         builder = builder.bounds(*j, *low, *high);
     }
-    // The ridges that columns have when they are always in must be the same here.
+    // The loose problem must have the ridges that columns have when they are always in.
     let loose = builder.clone().k(d).build().unwrap();
     for j in &rules.include {
         builder = builder.include(*j);
@@ -647,12 +647,12 @@ fn draft_by_rules(seed: u64, loss: &str, structured: bool) -> (Builder, Problem,
     (builder, loose, rules, words)
 }
 
-/// Correlated columns and much noise: d = 25, k = 5, and no bound that settles it near the root.
+/// Correlated columns and much noise: d = 25, k = 5, and no bound that closes it near the root.
 pub fn hard(name: &str) -> Problem {
     hard_draft(name).build().unwrap()
 }
 
-/// The same, not built yet.
+/// The problem of [`hard`], not built yet.
 pub fn hard_draft(name: &str) -> Builder {
     let labels = matches!(name, "logistic" | "squared-hinge");
     let mut random = Random::new(11);

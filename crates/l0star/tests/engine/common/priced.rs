@@ -1,11 +1,11 @@
-//! The same problems with a price for every feature.
+//! Random problems with a price for every feature.
 
 use l0star::Problem;
 use l0star::internals::Restricted;
 
 use super::{Random, RuledCase, Rules, draft_by_rules};
 
-/// What features cost, in the words of a user.
+/// Prices of features, as a user states them.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     pub penalty: f64,
@@ -13,8 +13,8 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Prices that matter for an objective of this size, others that decide everything, and tiny ones. The columns of a group
-    /// have one price.
+    /// Draws prices: most that matter for an objective of this size, some that decide everything, and tiny ones. The
+    /// columns of a group have one price.
     pub fn draw(random: &mut Random, rules: &Rules, size: f64) -> Self {
         let power = match random.below(8) {
             0 => 2.0,
@@ -37,7 +37,7 @@ impl Prices {
         prices
     }
 
-    /// What each feature of a set of columns costs.
+    /// The cost of each feature in a set of columns.
     pub fn costs(&self, rules: &Rules, set: &[usize]) -> Vec<f64> {
         let mut costs = Vec::new();
         for j in set.iter().filter(|j| !rules.include_free.contains(j)) {
@@ -62,7 +62,7 @@ pub struct PricedCase {
     pub prices: Prices,
 }
 
-/// `structured`: with groups, bounds and heredity, too.
+/// A random case. `structured`: with groups, bounds and heredity, too.
 pub fn priced_case(seed: u64, loss: &str, structured: bool) -> PricedCase {
     let (mut builder, loose, rules, words) = draft_by_rules(seed, loss, structured);
     let mut random = Random::new(seed ^ 0x94D0_49BB_1331_11EB);
@@ -88,7 +88,7 @@ pub fn brute_force(drawn: &PricedCase) -> Vec<(f64, Vec<usize>)> {
     brute_force_at(&drawn.case, &drawn.prices)
 }
 
-/// The same with other prices.
+/// Like [`brute_force`], with other prices.
 pub fn brute_force_at(case: &RuledCase, prices: &Prices) -> Vec<(f64, Vec<usize>)> {
     let loose: &Problem = &case.loose;
     let mut restricted = Restricted::new(loose);
@@ -97,7 +97,7 @@ pub fn brute_force_at(case: &RuledCase, prices: &Prices) -> Vec<(f64, Vec<usize>
         .allowed()
         .into_iter()
         .map(|set| {
-            // Column 0 may be in anyway.
+            // Column 0 may be always in.
             let is_selectable = |j: &usize| loose.selectable().contains(j);
             let free: Vec<usize> = set.iter().copied().filter(is_selectable).collect();
             restricted.fit(&free);

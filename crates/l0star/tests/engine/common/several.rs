@@ -1,5 +1,5 @@
-//! Several responses or classes that share their features, by their definition: a dense Newton method for every set of columns.
-//! Nothing of the engine is used on that side.
+//! Several responses or classes that share their features, from their definition: a dense Newton method for every set
+//! of columns. This side uses nothing of the engine.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use l0star::{Checkpoint, Design, Method, PathRun, Problem, Run, Settings, Status
 use super::survival::gauss;
 use super::{Random, small_columns};
 
-/// What the rows are fitted to.
+/// The responses or classes of the rows.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// One vector for each response.
     Responses(Vec<Vec<f64>>),
-    /// The class of each row, of so many.
+    /// The class of each row, and the number of classes.
     Classes(Vec<usize>, usize),
 }
 
@@ -24,9 +24,9 @@ pub enum Target {
 pub struct Data {
     pub columns: Vec<Vec<f64>>,
     pub target: Target,
-    /// Empty where there are none.
+    /// Weights of the rows; empty where there are none.
     pub weights: Vec<f64>,
-    /// One for each response or class; empty where there are none.
+    /// Offsets, one vector for each response or class; empty where there are none.
     pub offsets: Vec<Vec<f64>>,
     pub intercept: bool,
     pub standardize: bool,
@@ -35,7 +35,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// Several responses, degenerate ones included: constants, copies, other units, fewer rows than columns.
+    /// Draws several responses, including degenerate ones: constants, copies, other units, fewer rows than columns.
     pub fn draw(seed: u64) -> Self {
         let random = &mut Random::new(seed ^ 0x3C6E_F372_FE94_F82B);
         let mut data = Self::draw_columns(random, 6);
@@ -57,14 +57,14 @@ impl Data {
                 _ => response,
             });
         }
-        // A response of zeros alone has nothing to be explained.
+        // A response of only zeros has nothing to be explained.
         responses[0][0] += 1.0;
         data.add_offsets(&responses, random);
         data.target = Target::Responses(responses);
         data
     }
 
-    /// Classes, degenerate ones included: one with a single row, some that can be told apart without an error.
+    /// Draws classes, including degenerate ones: one with a single row, some that can be separated without an error.
     pub fn draw_classes(seed: u64) -> Self {
         let random = &mut Random::new(seed ^ 0xA54F_F53A_5F1D_36F1);
         let mut data = Self::draw_columns(random, 4);
@@ -84,10 +84,10 @@ impl Data {
         };
         let mut classes: Vec<usize> = (0..n).map(|i| class(i, random)).collect();
         if random.chance(0.2) {
-            // All but one row of each class are of the first.
+            // All rows but one per class belong to the first class.
             classes.fill(0);
         }
-        // Every class has a row, of positive weight.
+        // Every class has a row of positive weight.
         for (c, class) in classes.iter_mut().enumerate().take(count) {
             *class = c;
             if let Some(weight) = data.weights.get_mut(c) {
@@ -99,7 +99,7 @@ impl Data {
         data
     }
 
-    /// Offsets for some problems: of the size of the responses, far from 0, of one response alone.
+    /// Adds offsets to some problems: of the size of the responses, far from 0, or of one response only.
     fn add_offsets(&mut self, responses: &[Vec<f64>], random: &mut Random) {
         if !random.chance(0.3) {
             return;
@@ -114,12 +114,12 @@ impl Data {
         self.offsets = responses.iter().map(one).collect();
     }
 
-    /// The offset of a score.
+    /// The offset of response or class `r` in row `i`.
     fn offset(&self, r: usize, i: usize) -> f64 {
         self.offsets.get(r).map_or(0.0, |own| own[i])
     }
 
-    /// A response less its offset.
+    /// A response minus its offset.
     fn left(&self, r: usize, response: &[f64]) -> Vec<f64> {
         let rows = response.iter().enumerate();
         rows.map(|(i, b)| b - self.offset(r, i)).collect()
@@ -178,7 +178,7 @@ impl Data {
         }
     }
 
-    /// The same with groups, bounds, heredity, forced features and prices, as far as these can be.
+    /// The problem with groups, bounds, heredity, forced features and prices, as far as these apply.
     pub fn ruled(&self, seed: u64) -> Builder {
         let random = &mut Random::new(seed ^ 0x510E_527F_ADE6_82D1);
         let d = self.columns.len();
@@ -208,7 +208,7 @@ impl Data {
         builder
     }
 
-    /// Weights as shares.
+    /// Weights as shares of their sum.
     pub fn shares(&self) -> Vec<f64> {
         let n = self.columns[0].len();
         match &self.weights[..] {
@@ -224,7 +224,7 @@ impl Data {
         column.iter().zip(self.shares()).map(|(a, p)| p * a).sum()
     }
 
-    /// The standard deviation, or for a constant its size, or 1.
+    /// The standard deviation; for a constant its absolute value, or 1.
     fn size(&self, column: &[f64]) -> f64 {
         let mean = self.mean(column);
         let squares = column
@@ -238,7 +238,7 @@ impl Data {
         }
     }
 
-    /// λ of each column on the scale of the data.
+    /// The ridge λ of each column on the scale of the data.
     fn ridges(&self) -> Vec<f64> {
         let own = |column: &Vec<f64>| {
             if self.standardize {
@@ -250,7 +250,7 @@ impl Data {
         self.columns.iter().map(own).collect()
     }
 
-    /// The objective of a model by its definition: coefficients of response after response, and intercepts.
+    /// The objective of a model from its definition; coefficients are ordered by response, followed by intercepts.
     pub fn value(&self, coefficients: &[f64], intercepts: &[f64]) -> f64 {
         let d = self.columns.len();
         let (p, ridges) = (self.shares(), self.ridges());
@@ -306,7 +306,7 @@ impl Data {
         }
     }
 
-    /// The least multinomial loss and ridge, by a dense Newton method; the last class has no intercept.
+    /// The least multinomial loss plus ridge, by a dense Newton method; the last class has no intercept.
     fn least_of_classes(&self, set: &[usize], classes: &[usize], count: usize) -> f64 {
         let (p, ridges) = (self.shares(), self.ridges());
         let width = set.len() + usize::from(self.intercept);
@@ -391,7 +391,7 @@ impl Data {
         value
     }
 
-    /// Half the mean square and the ridge of one response in this unit, by its normal equations.
+    /// Half the mean square plus the ridge of one response in this unit, by its normal equations.
     fn least_squares(&self, set: &[usize], response: &[f64], unit: f64) -> f64 {
         let (p, ridges) = (self.shares(), self.ridges());
         let centred = |column: &[f64]| -> Vec<f64> {
@@ -453,12 +453,12 @@ fn highest(z: &[f64]) -> (usize, f64) {
     })
 }
 
-/// What is found, against the definition; the optimum.
+/// Compares a solution with the definition; returns the optimum.
 pub fn check(data: &Data, settings: &Settings) -> Result<f64, String> {
     let problem = data.builder().build().map_err(|error| error.to_string())?;
     let found = solve(&problem, settings).map_err(|error| error.to_string())?;
     let optimum = data.optimum();
-    // Of the model without features: where nearly all is explained, rounding is relative to that.
+    // The objective of the model without features: where nearly all is explained, rounding is relative to it.
     let empty = data.least(&[]);
     let room = 1e-9 * optimum + 1e-11 * empty + 1e-14;
     let bound = found.lower_bound.unwrap_or(f64::NAN);
@@ -479,7 +479,7 @@ pub fn check(data: &Data, settings: &Settings) -> Result<f64, String> {
     ))
 }
 
-/// Lists, paths, prices and resumed runs are those of brute force.
+/// Compares lists, paths, prices and resumed runs with brute force.
 pub fn check_answers(problem: &Problem) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
     let close = |own: f64, other: f64, what: &str| {

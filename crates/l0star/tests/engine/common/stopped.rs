@@ -1,11 +1,11 @@
-//! Runs that take many nodes, what holds for one of them that was stopped, and for what it leaves behind.
+//! Runs that take many nodes, and checks of runs that were stopped and of their checkpoints.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use l0star::{Error, Method, Problem, Settings, Solution, Status, solve};
 
-/// Checkpoints at the end alone.
+/// The interval that hands out only the last checkpoint.
 pub const NEVER: Duration = Duration::MAX;
 
 pub fn limited(nodes: u64, threads: usize) -> Settings {
@@ -16,7 +16,7 @@ pub fn limited(nodes: u64, threads: usize) -> Settings {
     }
 }
 
-/// Asserts that no checkpoint is read that has another bit at one of so many places, or ends there.
+/// Asserts that a checkpoint is refused when a bit at one of this many places is changed, or when it ends there.
 pub fn refuses_damage<T>(saved: &[u8], places: usize, decode: impl Fn(&[u8]) -> Result<T, Error>) {
     let refuses = |bytes: &[u8], what: &str| match decode(bytes) {
         Err(Error::Checkpoint { .. }) => {}
@@ -36,7 +36,7 @@ pub fn paper() -> Settings {
     Settings::new(Method::Paper)
 }
 
-/// Both searches.
+/// The settings of both searches.
 pub fn searches() -> [Settings; 2] {
     [paper(), Settings::new(Method::BestFirst)]
 }
@@ -54,7 +54,7 @@ pub fn unlimited(problem: &Problem, settings: &Settings) -> Solution {
     truth
 }
 
-/// What is claimed holds, and no less than what a null model would be is delivered.
+/// Asserts that the claims of a stopped run hold, and that its model is no worse than the null model.
 pub fn check_stopped(problem: &Problem, found: &Solution, truth: &Solution, status: Status) {
     assert_eq!(found.status, status);
     assert!(found.status.stopped_early());
@@ -80,7 +80,7 @@ pub fn check_stopped(problem: &Problem, found: &Solution, truth: &Solution, stat
     assert!(found.nodes < truth.nodes);
 }
 
-/// A run with this many bytes for open nodes.
+/// Runs with this many bytes for open nodes.
 pub fn with_memory(problem: &Problem, base: &Settings, bytes: u64) -> Solution {
     let settings = Settings {
         memory_limit: Some(bytes),

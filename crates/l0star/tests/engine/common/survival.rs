@@ -1,5 +1,5 @@
-//! Times until an event, and Cox's partial likelihood by its definition: loops over events and their risk sets, a dense Newton
-//! method, every set of columns. Nothing of the engine is used on that side.
+//! Times until an event, and Cox's partial likelihood from its definition: loops over events and their risk sets, a
+//! dense Newton method, every set of columns. This side uses nothing of the engine.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use l0star::{Design, Problem};
 
 use super::{Random, small_columns};
 
-/// What a loss of times has to know of rows.
+/// The rows' data for a loss of times.
 #[derive(Debug, Clone)]
 pub struct Times {
     pub times: Vec<f64>,
     pub events: Vec<bool>,
-    /// Empty where there are none.
+    /// Strata of the rows; empty where there are none.
     pub strata: Vec<u32>,
     pub entry: Vec<f64>,
     pub ties: Ties,
 }
 
 impl Times {
-    /// Times that fall with b, roughly: distinct, tied, or all of one moment; censored, stratified and truncated or not. The
-    /// first row has an event.
+    /// Draws times that roughly decrease with b: distinct, tied, or all equal; with or without censoring, strata and
+    /// truncation. The first row has an event.
     pub fn draw(b: &[f64], random: &mut Random) -> Self {
         let n = b.len();
         let noise = [0.0, 0.3, 1.0][random.below(3)];
@@ -84,7 +84,7 @@ impl Times {
         self.strata.is_empty() || self.strata[i] == self.strata[e]
     }
 
-    /// The terms of the likelihood: the event of each, its weight, and the share with which every row is in it.
+    /// The terms of the likelihood: the event, its weight, and the share of each row in its risk set.
     fn terms(&self, weights: &[f64]) -> Vec<(usize, f64, Vec<f64>)> {
         let rows = 0..self.times.len();
         let mut terms = Vec::new();
@@ -124,7 +124,7 @@ impl Times {
 pub struct Data {
     pub columns: Vec<Vec<f64>>,
     pub rows: Times,
-    /// Empty where there are none.
+    /// Weights of the rows; empty where there are none.
     pub weights: Vec<f64>,
     pub offset: Vec<f64>,
     pub ridge: f64,
@@ -199,7 +199,7 @@ impl Data {
         }
     }
 
-    /// The weights as they are in risk sets, and their sum: the unit is the smallest weight of an event.
+    /// The weights as they are used in risk sets, and their sum; the unit is the smallest weight of an event.
     fn units(&self) -> (Vec<f64>, f64) {
         let weights = self.weights();
         let of_events = weights.iter().zip(&self.rows.events);
@@ -215,7 +215,7 @@ impl Data {
     pub fn evaluate(&self, set: &[usize], x: &[f64]) -> (f64, Vec<f64>, Vec<Vec<f64>>) {
         let (weights, total) = self.units();
         let size = set.len();
-        // A constant changes nothing: without it predictions have more digits.
+        // A constant changes nothing, and without it predictions have more digits.
         let centred = |i: usize, j: &usize| self.columns[*j][i] - self.columns[*j][0];
         let entry = |i: usize| -> Vec<f64> { set.iter().map(|j| centred(i, j)).collect() };
         let rows: Vec<Vec<f64>> = (0..weights.len()).map(entry).collect();
@@ -241,7 +241,7 @@ impl Data {
             value += weight * (share.ln() + (others / share).ln_1p());
             value += weights[e] * (top - z[e]);
             let chance = |i: usize| shares[i] * (z[i] - top).exp() / sum;
-            // Means first: a variance is a sum of squares then.
+            // With the means first, a variance is a sum of squares.
             let mean: Vec<f64> = (0..size)
                 .map(|c| at_risk.iter().map(|i| chance(*i) * rows[*i][c]).sum())
                 .collect();

@@ -31,7 +31,7 @@ fn outside_its_domain_the_conjugate_is_infinite_and_so_is_the_supremum() {
             let z = alpha.signum() * 1e9;
             let far = alpha * z - loss.value(z, b);
             let near = alpha * 0.5 * z - loss.value(0.5 * z, b);
-            // Beyond any finite value: it still grows as fast as step · z out there.
+            // The supremum is infinite: the difference still grows as fast as step · z out there.
             assert!(
                 far - near >= 0.4 * step * 1e9,
                 "{words}: {near} then {far} at α = {alpha}, b = {b}"
@@ -79,7 +79,7 @@ fn the_slope_of_the_conjugate_inverts_the_slope_in_the_interior() {
         let alpha = low + (high - low) * (1e-6 + (1.0 - 2e-6) * random.uniform());
         let z = loss.conjugate_slope(alpha, b);
         let back = loss.slope(z, b);
-        // A logarithm of many digits before the point has fewer behind it.
+        // A logarithm with many digits before the point has fewer after it.
         let digits = if loss.has_log_link() { 1e-14 } else { 1e-15 };
         assert!(
             (back - alpha).abs() <= 1e-13 * alpha.abs() + digits * (1.0 + b.abs()),
@@ -105,7 +105,8 @@ fn the_slope_of_the_conjugate_is_finite_at_the_ends_of_the_domain() {
     }
 }
 
-/// `l*(α + wt) ≤ l*(α) + z wt + ½wt²` wherever the parabola reaches, its ends included, and the slope stays in the domain.
+/// `l*(α + wt) ≤ l*(α) + z wt + ½wt²` wherever the parabola is defined, including its ends, and the slope stays in the
+/// domain.
 #[test]
 fn parabolas_are_above_the_conjugate() {
     let mut steep = 0;

@@ -9,7 +9,7 @@ fn the_slope_is_the_derivative_of_the_value() {
     each(|words, loss, b, random| {
         let z = loss.anchor(b).1 + wide(random, -3.0, 1.5);
         let h = 1e-5;
-        // One-sided secants enclose the slope of a convex function, bends included.
+        // One-sided secants enclose the slope of a convex function, even at kinks.
         let left = (loss.value(z, b) - loss.value(z - h, b)) / h;
         let right = (loss.value(z + h, b) - loss.value(z, b)) / h;
         let slope = loss.slope(z, b);
@@ -57,7 +57,7 @@ fn least_curvatures_and_secants_are_lower_bounds() {
         let secant = loss.secant(z, b, radius);
         let near = loss.secant_near(z, b, radius, error);
         assert!(near <= secant, "{words}: {near} near z, {secant} at z");
-        // l above its tangent, and the rounding of that.
+        // The height of l above its tangent, and its rounding error.
         let above = |z: f64, t: f64| {
             let (here, there) = (loss.value(z, b), loss.value(z + t, b));
             let line = loss.slope(z, b) * t;
@@ -108,7 +108,7 @@ fn the_smoothness_is_the_least_bound_of_the_curvature() {
         );
     });
     for (words, loss) in all() {
-        // Where each loss bends most: at the response, at the class boundary.
+        // Each loss has its largest curvature at the response or at the class boundary.
         let at = match loss.response() {
             ResponseKind::Real => 1.0,
             ResponseKind::Label => 0.0,
@@ -186,7 +186,7 @@ fn reach_bounds_every_prediction_of_at_most_that_loss() {
     each(|words, loss, b, random| {
         let z = prediction(random, loss, b);
         let (mass, centre) = loss.anchor(b);
-        // A count of 0 says nothing.
+        // A count of 0 gives no information.
         if mass == 0.0 {
             return;
         }

@@ -1,4 +1,4 @@
-//! Losses, responses, predictions and slopes to try, and plain numerical minimisation.
+//! Random losses, responses, predictions and slopes, and plain numerical minimisation.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::common::Random;
 
 pub const DRAWS: u64 = 1000;
 
-/// Every name, Huber with corners far inside, near and far outside the draws.
+/// Every loss by name; Huber's with corners far inside, near and far outside the draws.
 pub fn all() -> Vec<(String, Arc<dyn Loss>)> {
     let mut losses = Vec::new();
     for name in loss::NAMES {
@@ -25,7 +25,7 @@ pub fn all() -> Vec<(String, Arc<dyn Loss>)> {
     losses
 }
 
-/// A loss, a response and randomness to draw the rest from.
+/// Calls `check` with each loss, a response and a source of further random numbers.
 pub fn each(mut check: impl FnMut(&str, &dyn Loss, f64, &mut Random)) {
     for (words, loss) in all() {
         for seed in 0..DRAWS {
@@ -56,13 +56,13 @@ pub fn some_responses(loss: &dyn Loss) -> [f64; 2] {
     }
 }
 
-/// Either sign, the size anywhere between the powers of ten.
+/// A number of either sign whose size is between these powers of ten.
 pub fn wide(random: &mut Random, low: f64, high: f64) -> f64 {
     let size = 10f64.powf(low + (high - low) * random.uniform());
     if random.chance(0.5) { size } else { -size }
 }
 
-/// Predictions of every size, and some around the response, where the loss bends.
+/// A prediction of any size, sometimes near the response, where the loss has its kink.
 pub fn prediction(random: &mut Random, loss: &dyn Loss, b: f64) -> f64 {
     let b = loss.anchor(b).1;
     match random.below(3) {
@@ -104,7 +104,8 @@ pub fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// A slope in the domain: its ends, and what lies between (up to a finite size where the domain is unbounded).
+/// A slope in the domain: one of its ends, or a value between them (up to a finite size where the domain is
+/// unbounded).
 pub fn dual(random: &mut Random, loss: &dyn Loss, b: f64) -> f64 {
     let (low, high) = loss.domain(b);
     let (low, high) = (low.max(-50.0), high.min(50.0));

@@ -1,4 +1,4 @@
-//! Every loss is what its definition says, checked against plain numerical minimisation.
+//! Every loss agrees with its definition, checked by plain numerical minimisation.
 
 mod conjugate;
 mod curvature;

@@ -1,4 +1,4 @@
-//! The prox, of a loss and of its conjugate, minimises its objective.
+//! The prox of a loss and that of its conjugate minimise their objectives.
 
 use super::draws::{each, least, prediction, root, wide};
 
@@ -28,7 +28,7 @@ fn the_prox_is_the_point_where_its_derivative_vanishes() {
         let y = loss.prox(z, b, t);
         let reach = (1.0 + t) * (z.abs() + b.abs() + 1.0);
         let exact = root(z - reach, z + reach, |y| t * loss.slope(y, b) + (y - z));
-        // Where a bend amplifies the rounding of z - b, the derivative of the root itself is at most 1.
+        // Where a kink amplifies the rounding of z - b, the derivative of the root itself is at most 1.
         let tolerance = 1e-8 * (1.0 + exact.abs()) + 1e-14 * (z.abs() + b.abs());
         assert!(
             (y - exact).abs() <= tolerance,

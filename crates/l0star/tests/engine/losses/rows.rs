@@ -1,4 +1,4 @@
-//! Sums over rows are sums of the functions of one row.
+//! Functions of all rows are sums of the functions of one row.
 
 use super::draws::{all, each, least, some_responses, wide};
 use crate::common::Random;

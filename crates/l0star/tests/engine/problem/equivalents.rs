@@ -1,4 +1,5 @@
-//! Weights, offsets, intercepts and roles of columns mean what their documentation says: two ways to say the same are the same.
+//! Weights, offsets, intercepts and roles of columns mean what their documentation says: equivalent statements give
+//! equal results.
 
 use l0star::problem::Builder;
 use l0star::{Design, Method, Problem, Settings, Solution, loss, solve};
@@ -45,7 +46,7 @@ impl Data {
             .k(3)
     }
 
-    /// Each row as often as `times` says.
+    /// The data with each row repeated `times` times.
     fn repeated(&self, times: &[usize]) -> Self {
         let repeat = |v: &Vec<f64>| -> Vec<f64> {
             v.iter()
@@ -66,7 +67,7 @@ fn solved(builder: Builder) -> Solution {
     solve(&problem, &settings(&problem)).unwrap()
 }
 
-/// The plainest of the exact methods that can solve a problem.
+/// The settings of the plainest exact method that can solve a problem.
 fn settings(problem: &Problem) -> Settings {
     Settings::new(if common::suits(problem, Method::Paper) {
         Method::Paper
@@ -75,7 +76,7 @@ fn settings(problem: &Problem) -> Settings {
     })
 }
 
-/// All but the clock.
+/// Asserts that two solutions are equal but for the time.
 fn assert_identical(found: &Solution, expected: &Solution, words: &str) {
     let found = Solution {
         seconds: expected.seconds,
@@ -270,7 +271,7 @@ fn the_scale_of_the_weights_does_not_matter() {
             solved(data.builder().weights(weights).intercept(true))
         };
         let plain = scaled(1.0);
-        // A power of two leaves every digit as it is.
+        // A power of two changes no digit.
         for power in [300, -300] {
             assert_identical(&scaled(2f64.powi(power)), &plain, name);
         }
@@ -291,7 +292,7 @@ fn excluded_columns_stay_out_and_always_in_columns_stay_in() {
             assert_ne!(found.coefficients[3], 0.0, "{words}");
             assert!(!found.support.contains(&3), "{words}: k counts column 3");
             assert_eq!(found.support.len(), 2, "{words}");
-            // Leaving the column out of the data is the same as excluding it.
+            // Removing the column from the data is the same as excluding it.
             let mut without = data.clone();
             without.columns.remove(1);
             let mut expected = solved(without.builder().k(2).always_in(2, 0.05));

@@ -1,4 +1,4 @@
-//! A problem that cannot be solved is refused with a message that says what to mend, and the parts of one that can
+//! A problem that cannot be solved is refused with a message that says what to correct, and the parts of a valid one
 //! mean what their documentation says.
 
 mod equivalents;

@@ -1,4 +1,4 @@
-//! What is wrong is refused with a message that names it.
+//! Invalid input is refused with a message that names the fault.
 
 use l0star::problem::Builder;
 use l0star::{Design, Error, Problem, loss};
@@ -9,7 +9,7 @@ fn labelled(response: &[f64], name: &str) -> Builder {
     small(response).loss(loss::by_name(name, 1.0).unwrap())
 }
 
-/// The message, which has to contain every word.
+/// Asserts that a problem is refused with a message that contains every word; returns the error.
 fn refused(builder: Builder, words: &[&str]) -> Error {
     let error = builder
         .build()
@@ -66,7 +66,7 @@ fn a_design_of_the_wrong_size_is_refused() {
             }
         }
     }
-    // A product beyond usize is no way around the check.
+    // A product beyond usize does not bypass the check.
     assert!(matches!(
         Design::dense(usize::MAX, 2, vec![]),
         Err(Error::Shape { .. })
@@ -164,7 +164,7 @@ fn responses_that_are_no_counts_or_amounts_are_refused_with_row_value_and_loss()
     refused(labelled(&[1.0, 2.0, 1e70], "poisson"), &["row 3", "1e70"]);
     // Zeros and fractions are counts.
     assert!(labelled(&[0.0, 0.5, 3.0], "poisson").build().is_ok());
-    // All zeros have no best intercept, whatever the weights hide.
+    // Responses of only zeros have no best intercept; rows without weight do not count.
     assert!(labelled(&[0.0; 3], "poisson").build().is_ok());
     let zeros = || labelled(&[0.0; 3], "poisson").intercept(true);
     refused(zeros(), &["every response", "is 0", "intercept"]);
@@ -179,7 +179,7 @@ fn one_class_is_refused_with_its_label_and_the_loss() {
             let words = [format!("label {label}"), (*name).to_owned()];
             let words = [words[0].as_str(), words[1].as_str(), "both classes"];
             refused(labelled(&[label; 3], name), &words);
-            // The other class is there, but nothing weighs it.
+            // The other class exists, but its rows have no weight.
             let response = [label, -label, label];
             refused(
                 labelled(&response, name).weights(vec![1.0, 0.0, 1.0]),
@@ -207,7 +207,7 @@ fn columns_that_do_not_exist_are_refused() {
     let words = ["no column 2", "the last one is 1"];
     refused(small(&[1.0, 2.0, 3.0]).exclude(2), &words);
     refused(small(&[1.0, 2.0, 3.0]).always_in(2, 1.0), &words);
-    // The intercept is no column to be named.
+    // The intercept is not a column that a message may name.
     refused(
         small(&[1.0, 2.0, 3.0]).intercept(true).always_in(2, 1.0),
         &words,
@@ -265,7 +265,7 @@ fn dependent_free_columns_are_refused_by_name() {
         );
         let zero = builder(vec![0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 1.0, 0.0, 0.0]);
         refused(zero.always_in(0, 0.0), &["'x1'", "zero"]);
-        // Independent over all rows, dependent over those that count.
+        // The columns are independent over all rows, but dependent over those with weight.
         let hidden = builder(vec![1.0, 2.0, 4.0, 1.0, 2.0, 5.0, 1.0, 0.0, 0.0]);
         let hidden = hidden.always_in(0, 0.0).always_in(1, 0.0);
         assert!(hidden.clone().build().is_ok());

@@ -7,15 +7,15 @@
 //! P ≥ Σ p l(z) - xᵀv - ½ Σ p w Δ² - Σ v_j²/2λ_j - B|v_0|
 //! ```
 //!
-//! for every model of these columns, the intercept's box B as everywhere. No logarithm has to be taken, and where the products
-//! `Aᵀpα` and `K = Aᵀ diag(pw) A` are known, neither has any row to be looked at but for the reach.
+//! for every model of these columns, with the intercept in its box B as usual. No logarithm has to be computed. Where
+//! the products `Aᵀpα` and `K = Aᵀ diag(pw) A` are known, no row has to be examined except for the reach.
 
 use crate::linalg::rounding::gamma;
 
-/// The most columns of a model, always-in ones and the intercept included.
+/// Maximum number of columns of a model, always-in ones and the intercept included.
 pub(super) const MOST: usize = 8;
 
-/// What is known of a column.
+/// Properties of a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Column {
     /// 0 for the intercept …
@@ -28,7 +28,7 @@ pub(super) struct Column {
     pub(super) largest: f64,
 }
 
-/// A model of q columns, and the products of them that a bound needs; columns of zeros beyond q.
+/// A model of q columns, and their products that a bound needs; columns beyond q are zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Products {
     pub(super) q: usize,
@@ -41,10 +41,10 @@ pub(super) struct Products {
     pub(super) sizes: Sizes,
 }
 
-/// What the rounding of a bound is relative to.
+/// The sizes that the rounding of a bound is relative to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
-    /// `Σ p l(z)`, and what the rounding of it is relative to beyond itself.
+    /// `Σ p l(z)`, and what its rounding is relative to beyond itself.
     pub(super) loss: f64,
     pub(super) noise: f64,
     /// `√(Σ p α²)`, rounded up.
@@ -55,7 +55,7 @@ pub(super) struct Sizes {
     pub(super) offsets: f64,
 }
 
-/// Columns without any, to be filled in.
+/// Products without any columns, to be filled in.
 impl Default for Products {
     fn default() -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Default for Products {
 }
 
 impl Products {
-    /// The bound of a step that is within reach, rounded down, for n rows. NaN after an overflow.
+    /// Returns the bound of a step that is within reach, rounded down, for n rows; NaN after an overflow.
     #[inline]
     pub(super) fn bound(&self, d: &[f64; MOST], omega: f64) -> f64 {
         let q = self.q;
@@ -94,12 +94,13 @@ impl Products {
             size += (self.x[a] * v).abs() + half.abs() + atom;
             reach += column.norm * self.x[a].abs();
         }
-        // The first for the predictions and for v, the second for the products, the last for the sums.
+        // The first term is for the predictions and for v, the second for the products, the last for the sums.
         let noise = omega * (2.0 * total * reach + 2.0 * way * way + size);
         value - noise
     }
 
-    /// The step of the least value of the model with curvatures K and the ridges. `None` where the factorisation fails.
+    /// Returns the step to the minimum of the model with curvatures K and the ridges; `None`
+    /// where the factorisation fails.
     pub(super) fn step(&self) -> Option<[f64; MOST]> {
         let mut gradient = [0.0; MOST];
         for (a, out) in gradient.iter_mut().enumerate().take(self.q) {
@@ -110,12 +111,13 @@ impl Products {
     }
 }
 
-/// The share that rounding can amount to with n rows: entries, weights, slopes and n additions, with a factor of two to spare.
+/// Returns the relative error of rounding with n rows: entries, weights, slopes and n additions,
+/// with a factor of two to spare.
 pub(super) fn omega(rows: usize) -> f64 {
     gamma(2 * rows + 120)
 }
 
-/// `(K + diag(λ))⁻¹ g` for the first q. `None` where a pivot is not positive.
+/// Computes `(K + diag(λ))⁻¹ g` for the first q columns; `None` where a pivot is not positive.
 pub(super) fn solve(
     k: &[[f64; MOST]; MOST],
     ridges: &[f64; MOST],

@@ -1,13 +1,13 @@
-//! The columns of a problem written out, in an order of their own.
+//! The columns of a problem written out, in their own order.
 
 use super::bound::{Column, MOST, omega};
 use crate::linalg::kernels;
 use crate::problem::Problem;
 
-/// More numbers than these are not written out beside the data, twice.
+/// Maximum number of values that are written out in addition to the data, twice.
 const MOST_VALUES: usize = 1 << 24;
 
-/// Columns and what bounds need to know of them: the selectable ones, then those that are always in.
+/// Columns with the data that bounds need: the selectable ones, then those that are always in.
 pub(crate) struct Data<'p> {
     pub(super) problem: &'p Problem,
     /// Columns end to end …
@@ -17,7 +17,7 @@ pub(crate) struct Data<'p> {
     pub(super) columns: Vec<Column>,
     /// The feature at each place.
     pub(super) features: Vec<usize>,
-    /// Places of what is always in.
+    /// Places of the always-in columns.
     pub(super) fixed: Vec<usize>,
     pub(super) offsets: f64,
     pub(super) omega: f64,
@@ -26,13 +26,13 @@ pub(crate) struct Data<'p> {
 }
 
 impl<'p> Data<'p> {
-    /// Bytes of the columns and what is made of them.
+    /// Returns the number of bytes of the columns and their squares.
     pub(crate) fn bytes(&self) -> u64 {
         16 * self.values.len() as u64
     }
 
-    /// For sets of at most m features. `None` for problems that are too large, have too many columns that are always in, or
-    /// unpenalised ones other than the intercept.
+    /// Prepares the columns for sets of at most m features. Returns `None` for problems that are too large, have too
+    /// many columns that are always in, or unpenalised ones other than the intercept.
     pub(crate) fn new(problem: &'p Problem, m: usize) -> Option<Self> {
         let (n, d) = (problem.rows(), problem.selectable.len());
         let unpenalised = problem.unpenalised.columns();

@@ -1,10 +1,12 @@
-//! One to three features under any loss: every set is looked at, and nearly all are proved from products that many sets share.
+//! Enumeration of one to three features under any loss: every set is examined, and nearly all
+//! are proved from shared products.
 //!
-//! A *base* is the model of all features of a set but the last, and of what is always in. One step from the base makes a dual
-//! point of the set ([`bound`]): a few operations for each set where the step is within the reach of the parabolas. Where it is
-//! not, the parabolas of some rows yield; and the sets that are still left are fitted, by a few Newton steps, until their bound is
-//! above the target ([`point`]). What is not proved then is handed out. Features are taken in the order of their own models, best
-//! first, so that bases are good models. Margins are derived in section 15 of `docs/numerics.md`.
+//! A *base* is the model of all features of a set but the last, and of the always-in columns. One step from the base
+//! makes a dual point of the set ([`bound`]), at a few operations for each set where the step is within the reach of
+//! the parabolas. Where it is not, the parabolas of some rows are narrowed. The sets that then remain are fitted by a
+//! few Newton steps, until their bound is above the target ([`point`]). Sets that are still not proved are handed out.
+//! Features are taken in the order of their own models, best first, so that bases are good models. Margins are derived
+//! in section 15 of `docs/numerics.md`.
 
 mod bound;
 mod data;
@@ -24,13 +26,14 @@ use crate::limits::Limits;
 use crate::relaxation::Watch;
 use crate::tuning::enumeration::MOST_LEFT;
 
-/// Bases whose products are made together, and columns of them at a time.
+/// Number of bases whose products are computed together, and of their columns at a time.
 const BASES: usize = 16;
 const BLOCK: usize = 512;
 
-/// Proves that every set of at most `m` features, one to three, has `P ≥ target`, but for the sets that are handed out.
+/// Proves that every set of at most `m` features, one to three, has `P ≥ target`, except the sets that are handed out.
 ///
-/// [`Watch::hit`] is given the features of a set, in order. All other sets are proved for the last target that it returns.
+/// [`Watch::hit`] receives the features of a set, in order. All other sets are proved for the last target that it
+/// returns.
 pub(crate) fn enumerate_curved(
     data: &mut Data,
     m: usize,
@@ -82,8 +85,8 @@ pub(crate) fn enumerate_curved(
     Verdict::Proved(Proof { target })
 }
 
-/// Fits the models of one feature, and puts the columns in the order of their values, best first; their coefficients. `None` at
-/// a limit.
+/// Fits the models of one feature, puts the columns in the order of their values, best first, and returns the
+/// coefficients; `None` at a limit.
 fn singles(data: &mut Data, limits: &Limits) -> Option<Vec<[f64; MOST]>> {
     let d = data.features.len();
     let mut fits: Vec<(f64, usize, [f64; MOST])> = Vec::with_capacity(d);
@@ -110,7 +113,7 @@ fn singles(data: &mut Data, limits: &Limits) -> Option<Vec<[f64; MOST]>> {
     Some(fits.into_iter().map(|(_, _, x)| x).collect())
 }
 
-/// All sets of m features, two or three: those that are not proved, by places in order.
+/// Examines all sets of m features, two or three, and returns those that are not proved, by places in order.
 fn pass(
     data: &Data,
     starts: &[[f64; MOST]],
@@ -135,8 +138,8 @@ fn pass(
     shared.finish()
 }
 
-/// The sets of some bases with the features after them: bases of one feature each from `first` on, with `front` before it if there
-/// is one.
+/// Examines the sets of some bases with the features after them. The bases have one feature each from `first` on, and
+/// `front` before it if there is one.
 fn band(
     data: &Data,
     starts: &[[f64; MOST]],
@@ -198,7 +201,7 @@ fn band(
     }
 }
 
-/// `columnsᵀ sides`, the products of one side after those of another.
+/// Computes `columnsᵀ sides`, the products of one side after those of another.
 fn multiply(columns: &[f64], sides: &[f64], n: usize, out: &mut Vec<f64>) {
     let (d, m) = (columns.len() / n, sides.len() / n);
     out.resize(d * m, 0.0);
@@ -212,20 +215,20 @@ fn multiply(columns: &[f64], sides: &[f64], n: usize, out: &mut Vec<f64>) {
     );
 }
 
-/// The model of all features of a set but the last, and what its sets need beside the products.
+/// The model of all features of a set but the last, and what its sets need in addition to the products.
 struct Base<'d> {
     point: RowPoint<'d>,
-    /// Places of its columns, and of the one that is new.
+    /// Places of the columns of the base, and of the new one.
     set: Vec<usize>,
     products: Products,
-    /// `(K + Λ)⁻¹` of its columns.
+    /// `(K + Λ)⁻¹` of the columns of the base.
     inverse: [[f64; MOST]; MOST],
-    /// How far every row reaches.
+    /// Smallest reach of a row.
     reach: f64,
 }
 
 impl<'d> Base<'d> {
-    /// The base of a feature, with another before it if there is one.
+    /// Creates the base of a feature, with another before it if there is one.
     fn new(data: &'d Data, starts: &[[f64; MOST]], front: Option<usize>, i: usize) -> Self {
         let mut point = RowPoint::new(data);
         let mut set = data.fixed.clone();
@@ -283,7 +286,7 @@ impl<'d> Base<'d> {
         other.judge(target) == Judged::Proved
     }
 
-    /// The step to a set, its new column the last one. `None` where there is none.
+    /// Returns the step to a set whose new column is the last one; `None` where there is none.
     #[inline]
     fn step(&self) -> Option<[f64; MOST]> {
         let p = &self.products;
@@ -303,12 +306,12 @@ impl<'d> Base<'d> {
         Some(step.map(|d| size * d))
     }
 
-    /// Whether a step is within the reach of all rows, its rounding included. `change`: scratch space.
+    /// Whether a step is within the reach of all rows, its rounding included. `change` is scratch space.
     #[inline]
     fn reaches(&self, step: &[f64; MOST], change: &mut [f64]) -> bool {
         let sizes = self.products.columns.iter().zip(step);
         let size: f64 = sizes.map(|(column, d)| column.largest * d.abs()).sum();
-        // Written so that a NaN is refused.
+        // Written so that a NaN is rejected.
         if size * (1.0 + 1e-12) <= self.reach {
             return true;
         }

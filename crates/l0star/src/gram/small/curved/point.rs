@@ -1,30 +1,31 @@
-//! A model of a few columns under any loss: its slopes, curvatures and products, and the way to a bound above a target.
+//! A model of a few columns under any loss: its slopes, curvatures and products, and the steps to a bound above a
+//! target.
 
 use super::bound::{Column, MOST, Products, Sizes, solve};
 use super::data::Data;
 
-/// Newton steps, and halves of them, before a set is handed out.
+/// Maximum number of Newton steps and halvings of them before a set is handed out.
 const MOST_STEPS: usize = 30;
-/// A step this small, beside the coefficients, does not change a bound.
+/// Size of a step, relative to the coefficients, below which it does not change a bound.
 const STILL: f64 = 1e-10;
-/// How often rows that a step would take out of their reach yield …
+/// Maximum number of times that the parabolas of rows are narrowed when a step would leave their reach …
 const MOST_YIELDS: usize = 8;
 /// … and the share of their reach that the same step then takes.
 const YIELDED: f64 = 0.8;
 
-/// What became of a set.
+/// Verdict on a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// It is proved to be no better than the target.
+    /// The set is proved to be no better than the target.
     Proved,
-    /// It may be better.
+    /// The set may be better.
     Open,
 }
 
-/// A model and all that is computed row by row.
+/// A model, with all that is computed row by row.
 pub(super) struct RowPoint<'d> {
     pub(super) data: &'d Data<'d>,
-    /// Places of its columns in the data.
+    /// Places of the columns in the data.
     set: Vec<usize>,
     pub(super) products: Products,
     z: Vec<f64>,
@@ -52,7 +53,7 @@ impl<'d> RowPoint<'d> {
         }
     }
 
-    /// Begins with a set of columns.
+    /// Starts with a set of columns and their coefficients.
     pub(super) fn start(&mut self, set: &[usize], x: &[f64]) {
         self.set.clear();
         self.set.extend_from_slice(set);
@@ -65,7 +66,7 @@ impl<'d> RowPoint<'d> {
         }
     }
 
-    /// Everything at the coefficients; P.
+    /// Computes everything at the coefficients; returns P.
     pub(super) fn evaluate(&mut self) -> f64 {
         let (data, problem) = (self.data, self.data.problem);
         let q = self.set.len();
@@ -114,7 +115,7 @@ impl<'d> RowPoint<'d> {
         value + self.penalty()
     }
 
-    /// K, with the parabolas as they are.
+    /// Computes K with the current parabolas.
     fn multiply(&mut self) {
         for a in 0..self.set.len() {
             let column = self.data.column(self.set[a]);
@@ -135,7 +136,7 @@ impl<'d> RowPoint<'d> {
         0.5 * terms.map(|(column, x)| column.ridge * x * x).sum::<f64>()
     }
 
-    /// The change of the predictions by a step.
+    /// Computes the change of the predictions by a step.
     fn change(&mut self, d: &[f64; MOST]) {
         self.step.fill(0.0);
         for (j, d) in self.set.iter().zip(d) {
@@ -159,17 +160,17 @@ impl<'d> RowPoint<'d> {
             })
     }
 
-    /// The bound of the best step from the coefficients; −∞ where it is seen to be below the target.
+    /// Returns the bound of the best step from the coefficients; −∞ where it is clearly below the target.
     ///
-    /// Where a step leads out of the reach of some rows, their parabolas are made narrower, which makes the reach longer, and the
-    /// next step is tried.
+    /// Where a step leaves the reach of some rows, their parabolas are made narrower, which lengthens the
+    /// reach, and the next step is tried.
     pub(super) fn bound(&mut self, target: f64) -> f64 {
         for _ in 0..MOST_YIELDS {
             let Some(step) = self.products.step() else {
                 break;
             };
             let bound = self.bound_of(&step);
-            // Narrower parabolas would only make it smaller.
+            // Narrower parabolas would only lower the bound.
             if bound > f64::NEG_INFINITY || self.products.bound(&step, self.data.omega) < target {
                 return bound;
             }
@@ -178,7 +179,8 @@ impl<'d> RowPoint<'d> {
         f64::NEG_INFINITY
     }
 
-    /// Narrows the parabolas of the rows that the step of [`RowPoint::change`] takes too far, and makes the products anew.
+    /// Narrows the parabolas of the rows that the step of [`RowPoint::change`] takes too far, and recomputes the
+    /// products.
     fn yield_to(&mut self, d: &[f64; MOST]) {
         let largest = self.products.columns.iter().map(|column| column.largest);
         let error = 1e-14 * largest.zip(d).map(|(a, d)| a * d.abs()).sum::<f64>();
@@ -195,7 +197,8 @@ impl<'d> RowPoint<'d> {
         self.multiply();
     }
 
-    /// Whether a set is proved from the model of some of its columns, whose rows are known: the products of the others are given.
+    /// Whether a set is proved from the model of some of its columns, whose rows are known; the
+    /// products of the others are given.
     pub(super) fn proves_from(
         &mut self,
         base: &RowPoint,
@@ -210,7 +213,7 @@ impl<'d> RowPoint<'d> {
         self.bound(target) >= target
     }
 
-    /// The bound of a step, −∞ where it is out of reach.
+    /// Returns the bound of a step; −∞ where it is out of reach.
     pub(super) fn bound_of(&mut self, d: &[f64; MOST]) -> f64 {
         self.change(d);
         if self.is_within_reach(d) {
@@ -220,7 +223,7 @@ impl<'d> RowPoint<'d> {
         }
     }
 
-    /// The Newton step. It has no other limit than that P must fall: rows far on their right side may go further.
+    /// Returns the Newton step. Its only limit is that P must fall: rows far on their right side may go further.
     fn newton(&mut self) -> Option<[f64; MOST]> {
         let (q, problem) = (self.set.len(), self.data.problem);
         let curvatures = &mut self.curvatures;
@@ -236,7 +239,7 @@ impl<'d> RowPoint<'d> {
                 *out = products.sum();
             }
             let Column { ridge, norm, .. } = self.products.columns[a];
-            // Where no row bends, something has to.
+            // Where no row has curvature, a trace of ridge keeps the system solvable.
             ridges[a] = ridge + 1e-10 * norm * norm;
             gradient[a] = -(self.products.v[a] + ridge * self.products.x[a]);
         }
@@ -244,22 +247,23 @@ impl<'d> RowPoint<'d> {
         step.iter().all(|d| d.is_finite()).then_some(step)
     }
 
-    /// Goes half of a step.
+    /// Moves by half of a step.
     pub(super) fn advance(&mut self, d: &[f64; MOST]) {
         (0..MOST).for_each(|a| self.products.x[a] += 0.5 * d[a]);
     }
 
-    /// Goes on from the coefficients until the bound is above the target, or it is seen that it will not be.
+    /// Continues from the coefficients until the bound is above the target, or clearly will not be.
     pub(super) fn judge(&mut self, target: f64) -> Judged {
         self.descend(Some(target)).0
     }
 
-    /// Fits the columns as well as Newton steps do; P, and everything of [`RowPoint::evaluate`] there.
+    /// Fits the columns as well as Newton steps can; returns P, with everything of [`RowPoint::evaluate`] there.
     pub(super) fn fit(&mut self) -> f64 {
         self.descend(None).1
     }
 
-    /// Newton steps, halved where they lead upwards. All that is computed is about the coefficients at the end; P there.
+    /// Takes Newton steps, halved where they lead upwards. All computed values belong to the final
+    /// coefficients; returns P there.
     fn descend(&mut self, target: Option<f64>) -> (Judged, f64) {
         let mut before = (f64::INFINITY, self.products.x, [0.0; MOST]);
         for _ in 0..MOST_STEPS {

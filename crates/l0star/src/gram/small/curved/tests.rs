@@ -1,4 +1,5 @@
-//! Bounds of a few features against minima that exact arithmetic proves, whatever model and step they are made from.
+//! Checks bounds of a few features against minima proved in exact arithmetic, whatever model and step they are made
+//! from.
 
 use l0star_oracle::{Dyadic, Row};
 
@@ -16,7 +17,7 @@ const LOSSES: [(&str, l0star_oracle::Loss); 5] = [
     ("gamma", l0star_oracle::Loss::Gamma),
 ];
 
-/// A problem of one of several degenerate kinds, and its columns.
+/// Returns a problem of one of several degenerate kinds, and its columns.
 fn problem(seed: u64, loss: &str) -> (Problem, Vec<Vec<f64>>) {
     let mut random = Random(seed.wrapping_mul(0xD134_2543_DE82_EF95));
     let (n, d) = (4 + random.below(6), 5 + random.below(4));
@@ -73,7 +74,7 @@ fn problem(seed: u64, loss: &str) -> (Problem, Vec<Vec<f64>>) {
     (builder.build().unwrap(), columns)
 }
 
-/// The problem for the oracle, its columns in the order of [`Data`].
+/// Returns the problem for the oracle, its columns in the order of [`Data`].
 fn exact(
     problem: &Problem,
     columns: &[Vec<f64>],
@@ -108,7 +109,7 @@ fn no_bound_of_a_pair_is_above_its_minimum() {
         let is_slow = matches!(name, "logistic" | "poisson" | "gamma");
         for seed in 0..if is_slow { 15 } else { 60 } {
             let (problem, columns) = problem(seed, name);
-            // Columns far from their means are seen through a view, whose entries are not the oracle's.
+            // Columns far from their means have a view, whose entries are not the oracle's.
             if problem.design.has_view() {
                 continue;
             }
@@ -124,7 +125,7 @@ fn no_bound_of_a_pair_is_above_its_minimum() {
                 };
                 let cap = l0star_oracle::Exact::of(problem.null_value);
                 pairs += 1;
-                // From the base, from anywhere, and from the fit, with the step of the model or another.
+                // From the base, from a random point, and from the fit, with the step of the model or another.
                 for start in 0..3 {
                     let from: Vec<f64> = (set.iter())
                         .map(|_| if start == 1 { random.normal() } else { 0.0 })
@@ -149,7 +150,7 @@ fn no_bound_of_a_pair_is_above_its_minimum() {
                             close += usize::from(start == 2 && lost <= 1e-6 * least.value());
                         }
                     }
-                    // Rows that a step would take too far yield.
+                    // The parabolas of rows that a step would take too far are narrowed.
                     let bound = point.bound(f64::NEG_INFINITY);
                     if bound.is_finite() {
                         let claim = l0star_oracle::Exact::of(bound);
@@ -192,7 +193,7 @@ fn what_a_pass_does_not_hand_out_is_no_better_than_its_target() {
     }
 }
 
-/// Checks passes over all sets of m features with several targets; how many sets were proved, and handed out.
+/// Checks passes over all sets of m features with several targets; returns how many sets were proved, and handed out.
 fn compare(
     problem: &Problem,
     oracle: &l0star_oracle::Problem,

@@ -1,4 +1,4 @@
-//! Lifts of the ridge in matrix form: the region that they hold in is proved around a point.
+//! Lifts of the ridge in matrix form. The region in which they hold is proved around a point.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::relaxation::rows::slack::{ColumnState, Slack};
 use crate::relaxation::structured::{Blocks, Smooth};
 
 impl Rows {
-    /// Lifts the ridge of what is left of a node; false where nothing can be proved.
+    /// Lifts the ridge of the rest of a node; returns false where nothing can be proved.
     pub(super) fn lift(
         &mut self,
         problem: &Problem,
@@ -53,7 +53,7 @@ impl Rows {
         true
     }
 
-    /// Where the better models of a node are, seen from a point of the problem without a lift.
+    /// Finds the region of the better models of a node, around a point of the problem without a lift.
     fn region(&mut self, problem: &Problem, task: &Task, point: &[f64]) -> Option<Region> {
         let unpenalised = problem.unpenalised.columns();
         let scale = &self.shape.scale;
@@ -84,7 +84,7 @@ impl Rows {
         Region::find(problem, &columns, &centre, &slack, None, task.limits)
     }
 
-    /// The region seen from a point of the lifted problem.
+    /// Finds the region around a point of the lifted problem.
     fn region_of_lifted(
         &mut self,
         problem: &Problem,
@@ -113,7 +113,8 @@ impl Rows {
         Region::find(problem, &columns, &centre, &slack, before, task.limits)
     }
 
-    /// Every column that can be non-zero, and the slack around `point`, where the slopes are `slope` up to an error.
+    /// Returns every column that can be non-zero, and the slack around `point`, where the
+    /// slopes are `slope` up to an error.
     fn slack(
         &self,
         problem: &Problem,
@@ -144,7 +145,7 @@ impl Rows {
             let cost = problem.structure.as_ref().map_or(0.0, |s| s.costs[*leader]);
             for (at, j) in problem.members(*leader).iter().enumerate() {
                 let (j, mut own) = place(*j, Some(i));
-                // A feature pays once.
+                // A feature pays its price once.
                 own.cost = if at == 0 { cost } else { 0.0 };
                 all.push((j, own));
             }

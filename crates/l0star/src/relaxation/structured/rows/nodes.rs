@@ -37,7 +37,8 @@ impl Smooth for LiftedAt<'_> {
         self.model.evaluate(x, &support, &Self::sets(node), u)
     }
 
-    /// The errors of D are those of plain atoms of as many columns as m features can have.
+    /// Keeps the point evaluated last. The errors of D are those of plain atoms of as many
+    /// columns as m features can have.
     fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64) {
         let sets = Self::sets(node);
         let squares = node.free.iter().map(|j| u[*j] * u[*j]);
@@ -51,7 +52,7 @@ impl Smooth for LiftedAt<'_> {
     }
 }
 
-/// The data at one node.
+/// The data in matrix form at one node.
 pub(super) struct RowsAt<'a> {
     pub(super) rows: &'a mut Rows,
     pub(super) problem: &'a Problem,
