@@ -3,8 +3,7 @@
 //! - One Gram matrix, one lifted frame.
 //! - Every model that any search fits is shared with every decision that it follows ([`DecisionModels`]).
 //! - A model with another feature than the k chosen ones lacks one of these. So the bounds of omitting each of them
-//!   bound the
-//! price of every other feature, and are computed first.
+//!   bound the price of every other feature, and are computed first.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,11 +4,9 @@
 //!
 //! - Where a copy can replace a column, in or out, the model is as good as before: nothing is searched.
 //! - A column that is a class of its own is decided among the leaders, and so is a leader that has to be in. A copy
-//!   that has to
-//! be in replaces its leader in the model that has the leader in.
+//!   that has to be in replaces its leader in the model that has the leader in.
 //! - A shorter member that has to be in leads its class in a problem of its own. A leader that has to be out and has
-//!   only shorter
-//! followers leaves a problem whose classes are formed again.
+//!   only shorter followers leaves a problem whose classes are formed again.
 //!
 //! These results are exact for models that use no class twice. For the others, the same decision is made in the
 //! problem that bounds them ([`Problem::doubling`]). Where that is not enough, the decision is searched among all
