@@ -134,8 +134,8 @@ pub struct Mechanisms {
     /// Size of a Gram matrix, in multiplications, from which columns that one dual point rules out are dropped before
     /// it is formed.
     pub screen_from: u64,
-    /// Enumeration of small budgets: problems with at most three features, and nodes of quadratic problems with at
-    /// most three left to choose.
+    /// Enumeration of small budgets: quadratic problems with at most four features, other problems with at most three,
+    /// and nodes of quadratic problems with at most three left to choose.
     pub enumeration: bool,
     /// Lifting: a larger ridge where the curvature of the loss allows it.
     pub lifting: bool,

@@ -158,6 +158,11 @@ pub(crate) mod enumeration {
     /// … and also where less time is left than the enumeration takes, at this many seconds per triple and thread: a
     /// search that is stopped has a bound, an enumeration has none.
     pub(crate) const SECONDS_OF_A_TRIPLE: f64 = 3e-7;
+    /// With more sets of four than this, about 3900 features, quadratic problems are searched …
+    pub(crate) const MOST_FOURS: f64 = 1e13;
+    /// … and also where less time is left than the enumeration takes, at this many seconds per set and thread (colon:
+    /// 6.7e11 sets).
+    pub(crate) const SECONDS_OF_A_FOUR: f64 = 4e-11;
 }
 
 /// Constants of proved boxes (`cargo xtask bench flat`).

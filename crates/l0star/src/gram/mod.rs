@@ -10,7 +10,7 @@
 //! | [`mixed`] | a frame together with the other rows |
 //! | [`relaxation`] | the relaxation of nodes in frames |
 //! | [`slot`] | frames that relatives share, and that come back from checkpoints |
-//! | [`small`] | budgets of up to three features by enumeration |
+//! | [`small`] | budgets of up to four features by enumeration |
 //! | [`structured`] | frames for problems with groups and bounds |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 

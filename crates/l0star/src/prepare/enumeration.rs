@@ -1,14 +1,14 @@
 //! Solves whole problems with a small budget by enumeration, before there is a search.
 
 use crate::gram::small::{
-    Data, Entries, LARGEST, Space, enumerate, enumerate_curved, square_bytes,
+    Data, Entries, LARGEST, LARGEST_BY_HUBS, Space, enumerate, enumerate_curved, square_bytes,
 };
 use crate::heuristic;
 use crate::search::handout::{close, target};
 use crate::search::{Context, Phase, models};
 use crate::tuning::enumeration::{
-    LARGE_RIDGE, LARGE_RIDGE_OF_CURVED, LARGE_RIDGE_OF_MANY, MANY_COLUMNS, MOST, MOST_TRIPLES,
-    SECONDS_OF_A_TRIPLE,
+    LARGE_RIDGE, LARGE_RIDGE_OF_CURVED, LARGE_RIDGE_OF_MANY, MANY_COLUMNS, MOST, MOST_FOURS,
+    MOST_TRIPLES, SECONDS_OF_A_FOUR, SECONDS_OF_A_TRIPLE,
 };
 use crate::tuning::frames::MAX_COLUMNS;
 
@@ -26,8 +26,17 @@ fn applies(context: &Context) -> bool {
     let problem = context.problem;
     context.mechanisms.gram
         && problem.loss.is_quadratic()
-        && (1..=LARGEST).contains(&problem.support_size())
+        && (1..=LARGEST_BY_HUBS).contains(&problem.support_size())
         && is_about_the_best(context)
+}
+
+/// Whether the sets of four of so many features are expected to be enumerated sooner than searched.
+fn are_fours_worthwhile(features: usize, context: &Context) -> bool {
+    let fours = (features as f64).powi(4) / 24.0;
+    let seconds = fours * SECONDS_OF_A_FOUR / context.threads as f64;
+    context.problem.has_weak_bounds()
+        && fours <= MOST_FOURS
+        && (context.limits.time_left()).is_none_or(|left| left.as_secs_f64() > seconds)
 }
 
 /// Enumerates all models of a problem; returns true when nothing is left to search, and all evidence is in the
@@ -44,8 +53,9 @@ pub(crate) fn settle(
     if !applies(context) || context.incumbents.first().is_none() {
         return false;
     }
-    if context.problem.support_size() == LARGEST
-        && context.limits.is_too_much(square_bytes(selectable))
+    let k = context.problem.support_size();
+    if k >= LARGEST && context.limits.is_too_much(square_bytes(selectable))
+        || k > LARGEST && !are_fours_worthwhile(selectable, context)
     {
         return false;
     }
@@ -55,7 +65,7 @@ pub(crate) fn settle(
         entries,
         inside: &inside,
         free: &free,
-        m: context.problem.support_size(),
+        m: k,
     };
     context.counters.calls += 1;
     let threads = context.threads;
@@ -83,7 +93,10 @@ fn settle_wide(context: &mut Context) -> bool {
     if !applies(context) || count <= MAX_COLUMNS || problem.rows() >= count {
         return false;
     }
-    if problem.support_size() == LARGEST && problem.ridge_share() >= LARGE_RIDGE {
+    if problem.support_size() == LARGEST && problem.ridge_share() >= LARGE_RIDGE
+        || problem.support_size() > LARGEST
+            && !are_fours_worthwhile(problem.selectable.len(), context)
+    {
         return false;
     }
     let columns = [&problem.selectable[..], &problem.penalised].concat();

@@ -215,7 +215,7 @@ fn nodes_that_are_enumerated_leave_the_best_model() {
     let (mut with, mut plain) = (0, 0);
     for seed in 0..60 {
         let data = draw(seed, "quadratic", 13);
-        for k in [4, 5] {
+        for k in [5, 6] {
             let problem = data.problem(k);
             let optimum = data.optimum(k);
             let words = format!("seed {seed}, k {k}");
@@ -234,6 +234,22 @@ fn nodes_that_are_enumerated_leave_the_best_model() {
         }
     }
     assert!(2 * with < plain, "{with} nodes, {plain} without");
+}
+
+#[test]
+fn up_to_four_features_are_proved_at_once() {
+    for k in 1..=4 {
+        let mut at_once = 0;
+        for seed in 0..60 {
+            let data = draw(seed, "quadratic", 14);
+            let problem = data.problem(k);
+            let words = format!("seed {seed}, k {k}");
+            let found = solve(&problem, &Settings::default()).unwrap();
+            check(&found, data.optimum(k), &words);
+            at_once += usize::from(found.nodes == 1);
+        }
+        assert!(at_once > 50, "k {k}: {at_once}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Columns that a provider keeps give the same models, bounds and proofs as columns in memory, even where rows are
 //! skipped.
 
-use crate::common::{Random, share};
+use crate::common::Random;
+use crate::common::form::share;
 use l0star::problem::ColumnStats;
 use l0star::{Design, PathRun, Problem, Settings, Status, loss, solve};
 

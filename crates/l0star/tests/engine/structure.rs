@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::cases::cases;
-use crate::common::{self, Random, RuledCase, forced_case, hard_draft, ruled_case};
+use crate::common::ruled::forced_case;
+use crate::common::{self, Random, RuledCase, hard_draft, ruled_case};
 use l0star::internals::Restricted;
 use l0star::search::{Event, News};
 use l0star::{

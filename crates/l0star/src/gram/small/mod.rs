@@ -1,4 +1,4 @@
-//! Enumeration for small budgets: every set of at most three features is examined, and nearly all are proved at once.
+//! Enumeration for small budgets: every set of at most four features is examined, and nearly all are proved at once.
 //!
 //! With `τ = 2(c0 - target)` and `M = H - ccᵀ/τ`, a set U of columns has `min P ≥ target` if and only if `M_UU ⪰ 0`. For the
 //! correlations `m_ij = M_ij/√(M_ii M_jj)` of up to three features that is
@@ -16,11 +16,13 @@
 //! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
+//! | [`hubs`] | sets of four features |
 //! | [`node`] | nodes of a search |
 //! | [`curved`] | up to three features under any other loss |
 
 mod curved;
 mod entries;
+mod hubs;
 mod node;
 mod scan;
 mod test;
@@ -41,8 +43,10 @@ pub(crate) use self::entries::Entries;
 pub(crate) use self::node::enumerate_node;
 use crate::tuning::enumeration::FEW;
 
-/// The largest budget that is enumerated.
+/// The largest budget whose sets are examined in one pass, and that nodes of a search are enumerated with.
 pub(crate) const LARGEST: usize = 3;
+/// The largest budget that is enumerated, in a pass per hub.
+pub(crate) const LARGEST_BY_HUBS: usize = LARGEST + 1;
 
 /// Returns the number of bytes of the correlations of this many columns, from which triples are judged.
 pub(crate) fn square_bytes(columns: usize) -> u64 {
@@ -111,7 +115,10 @@ pub(crate) fn enumerate(
     } = space;
     let m = space.m.min(free.len());
     if m > LARGEST {
-        return Verdict::Open;
+        return match m {
+            LARGEST_BY_HUBS => hubs::enumerate_by_hubs(space, target, most, limits, threads, watch),
+            _ => Verdict::Open,
+        };
     }
     let columns = |set: &[usize]| set.iter().map(|i| free[*i]).collect::<Vec<_>>();
     let mut handed: HashSet<Vec<usize>> = HashSet::new();

@@ -215,7 +215,8 @@ impl Square {
         }
     }
 
-    fn row(&self, i: usize) -> &[f32] {
+    /// Returns the correlations of a feature; the one with itself is meaningless.
+    pub(super) fn row(&self, i: usize) -> &[f32] {
         &self.values[i * self.stride..(i + 1) * self.stride]
     }
 

@@ -134,7 +134,10 @@ impl Known {
             let value = exact(&problem, &columns, &features);
             (set, value)
         });
-        let sets = values.collect();
+        let sets: Vec<_> = values.collect();
+        if sets.is_empty() {
+            return None;
+        }
         Some(Self {
             problem,
             root,
@@ -167,8 +170,10 @@ impl Known {
             &Limits::none(),
             1,
             &mut |set: &[usize]| {
-                handed.push(set.to_vec());
-                let value = self.sets.iter().find(|(known, _)| known == set);
+                let mut set = set.to_vec();
+                set.sort_unstable();
+                let value = self.sets.iter().find(|(known, _)| *known == set);
+                handed.push(set);
                 if let Some((_, value)) = value.filter(|_| falls) {
                     present = present.min(value.value() * (1.0 - 1e-9));
                 }
@@ -201,7 +206,7 @@ struct Outcome {
 fn what_is_proved_is_true_in_exact_arithmetic() {
     let (mut proved, mut bare, mut total) = (0, 0, 0);
     for seed in 0..300 {
-        for m in 1..=3 {
+        for m in 1..=4 {
             let Some(known) = Known::new(seed, m) else {
                 continue;
             };
@@ -240,7 +245,11 @@ struct Wide {
 
 impl Wide {
     fn new(d: usize) -> Self {
-        let (n, mut random) = (12, Random(7));
+        Self::with_rows(12, d)
+    }
+
+    fn with_rows(n: usize, d: usize) -> Self {
+        let mut random = Random(7);
         let values: Vec<f64> = (0..n * d).map(|_| random.normal()).collect();
         let response = (0..n).map(|_| random.normal()).collect();
         let design = Design::dense(n, d, values).unwrap();
@@ -251,67 +260,116 @@ impl Wide {
         }
     }
 
-    /// Returns every triple below a target, by plain loops.
-    fn below(&self, target: f64) -> Vec<Vec<usize>> {
+    /// Returns every set of `m` columns below a target: columns are eliminated one after the other.
+    fn below(&self, m: usize, target: f64) -> Vec<Vec<usize>> {
         let (n, d) = (self.problem.rows(), self.columns.len());
         let values = self.problem.design.plain().unwrap();
         let column = |j: usize| &values[j * n..(j + 1) * n];
         let p = 1.0 / n as f64;
         let dot = |u: &[f64], v: &[f64]| p * u.iter().zip(v).map(|(u, v)| u * v).sum::<f64>();
         let b = &self.problem.b;
-        let mut h = vec![0.0; d * d];
+        let mut rest = Rest {
+            h: vec![0.0; d * d],
+            c: (0..d).map(|j| dot(column(j), b)).collect(),
+            gain: dot(b, b) - 2.0 * target,
+        };
         for i in 0..d {
             for j in 0..d {
                 let ridge = if i == j { 0.2 } else { 0.0 };
-                h[i * d + j] = dot(column(i), column(j)) + ridge;
+                rest.h[i * d + j] = dot(column(i), column(j)) + ridge;
             }
         }
-        let c: Vec<f64> = (0..d).map(|j| dot(column(j), b)).collect();
-        let gain = dot(b, b) - 2.0 * target;
         let mut found = Vec::new();
-        for i in 0..d {
-            for j in i + 1..d {
-                // Eliminating i and j leaves the rest to a loop of a few operations.
-                let (hi, hij) = (h[i * d + i], h[i * d + j]);
-                let second = h[j * d + j] - hij * hij / hi;
-                let cj = c[j] - hij * c[i] / hi;
-                let known = c[i] * c[i] / hi + cj * cj / second;
-                for l in j + 1..d {
-                    let (u, v) = (h[i * d + l], h[j * d + l]);
-                    let v = v - hij * u / hi;
-                    let third = h[l * d + l] - u * u / hi - v * v / second;
-                    let cl = c[l] - u * c[i] / hi - v * cj / second;
-                    if known + cl * cl / third > gain {
-                        found.push(vec![i, j, l]);
-                    }
-                }
-            }
-        }
+        rest.sets(m, &mut Vec::new(), &mut found);
         found
     }
 
-    fn enumerate(&self, target: f64, threads: usize, limits: &Limits) -> Outcome {
+    fn enumerate(&self, m: usize, target: f64, threads: usize, limits: &Limits) -> Outcome {
+        self.watched(m, target, threads, limits).0
+    }
+
+    /// Returns the outcome, with the number of reports of progress.
+    fn watched(&self, m: usize, target: f64, threads: usize, limits: &Limits) -> (Outcome, usize) {
         let entries = Entries::of_columns(&self.problem, &self.columns).unwrap();
-        let mut handed = Vec::new();
+        let mut watch = Collector {
+            target,
+            handed: Vec::new(),
+            reports: 0,
+        };
         let space = Space {
             entries: &entries,
             inside: &[],
             free: &self.columns,
-            m: 3,
+            m,
         };
-        let verdict = enumerate(
-            space,
-            target,
-            MOST,
-            limits,
-            threads,
-            &mut |set: &[usize]| {
-                handed.push(set.to_vec());
-                target
-            },
-        );
+        let verdict = enumerate(space, target, MOST, limits, threads, &mut watch);
+        let Collector {
+            mut handed,
+            reports,
+            ..
+        } = watch;
         handed.sort();
-        Outcome { verdict, handed }
+        (Outcome { verdict, handed }, reports)
+    }
+}
+
+/// Receiver that leaves the target where it is.
+struct Collector {
+    target: f64,
+    handed: Vec<Vec<usize>>,
+    reports: usize,
+}
+
+impl Watch for Collector {
+    fn hit(&mut self, set: &[usize]) -> f64 {
+        let mut set = set.to_vec();
+        set.sort_unstable();
+        self.handed.push(set);
+        self.target
+    }
+
+    fn progress(&mut self, _: f64) {
+        self.reports += 1;
+    }
+}
+
+/// What is left of a quadratic when some columns have been eliminated, and the gain that is still missing.
+struct Rest {
+    h: Vec<f64>,
+    c: Vec<f64>,
+    gain: f64,
+}
+
+impl Rest {
+    /// Lists the sets with `m > 1` more columns, after those in `set`, that reach the gain.
+    fn sets(&self, m: usize, set: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
+        let d = self.c.len();
+        for i in set.last().map_or(0, |last| last + 1)..d {
+            let row = &self.h[i * d..(i + 1) * d];
+            let (pivot, own) = (row[i], self.c[i]);
+            let gain = self.gain - own * own / pivot;
+            let c: Vec<f64> = self
+                .c
+                .iter()
+                .zip(row)
+                .map(|(c, h)| c - h * own / pivot)
+                .collect();
+            set.push(i);
+            if m == 2 {
+                let second = |l: usize| self.h[l * d + l] - row[l] * row[l] / pivot;
+                let better = (i + 1..d).filter(|l| c[*l] * c[*l] / second(*l) > gain);
+                found.extend(better.map(|l| [&set[..], &[l]].concat()));
+            } else {
+                let mut h = self.h.clone();
+                for k in i + 1..d {
+                    for l in i + 1..d {
+                        h[k * d + l] -= row[k] * row[l] / pivot;
+                    }
+                }
+                Self { h, c, gain }.sets(m - 1, set, found);
+            }
+            set.pop();
+        }
     }
 }
 
@@ -321,9 +379,9 @@ fn the_better_triples_are_handed_out_whatever_the_number_of_threads() {
     let null = wide.problem.objective(&[]);
     let mut counts = Vec::new();
     for share in [0.26, 0.22, 0.18, 0.1] {
-        let below = wide.below(share * null);
+        let below = wide.below(3, share * null);
         for threads in [1, 2] {
-            let outcome = wide.enumerate(share * null, threads, &Limits::none());
+            let outcome = wide.enumerate(3, share * null, threads, &Limits::none());
             let is_proved = matches!(outcome.verdict, Verdict::Proved(_));
             assert!(is_proved, "{share}: {} below", below.len());
             assert_eq!(outcome.handed, below, "{share}");
@@ -334,15 +392,53 @@ fn the_better_triples_are_handed_out_whatever_the_number_of_threads() {
 }
 
 #[test]
+fn the_better_sets_of_four_are_handed_out_whatever_the_number_of_threads() {
+    let wide = Wide::new(90);
+    let null = wide.problem.objective(&[]);
+    let mut counts = Vec::new();
+    for share in [0.235, 0.2, 0.12] {
+        let below = wide.below(4, share * null);
+        for threads in [1, 2] {
+            let outcome = wide.enumerate(4, share * null, threads, &Limits::none());
+            let is_proved = matches!(outcome.verdict, Verdict::Proved(_));
+            assert!(is_proved, "{share}: {} below", below.len());
+            assert_eq!(outcome.handed, below, "{share}");
+        }
+        counts.push(below.len());
+    }
+    assert!(counts[0] > 100 && counts[2] == 0, "{counts:?}");
+}
+
+/// Progress is reported once per hub.
+#[test]
+fn sets_without_a_hub_are_proved_without_being_examined() {
+    let wide = Wide::with_rows(60, 50);
+    let null = wide.problem.objective(&[]);
+    let targets = (1..100).map(|percent| 0.01 * f64::from(percent) * null);
+    let unbeaten = targets.take_while(|target| wide.below(4, *target).is_empty());
+    let target = unbeaten.last().unwrap();
+    for (target, some) in [(target, false), (target + 0.01 * null, true)] {
+        let below = wide.below(4, target);
+        let (outcome, hubs) = wide.watched(4, target, 1, &Limits::none());
+        assert!(matches!(outcome.verdict, Verdict::Proved(_)));
+        assert_eq!(outcome.handed, below);
+        assert_eq!(!below.is_empty(), some);
+        assert!(hubs < 25, "{hubs} of 50");
+    }
+}
+
+#[test]
 fn limits_stop_it() {
     let wide = Wide::new(40);
     let settings = Settings {
         interrupt: Some(Arc::new(AtomicBool::new(true))),
         ..Settings::default()
     };
-    let outcome = wide.enumerate(1e-3, 1, &Limits::new(&settings));
-    assert!(matches!(outcome.verdict, Verdict::Stopped));
-    assert!(outcome.handed.is_empty());
+    for m in [3, 4] {
+        let outcome = wide.enumerate(m, 1e-3, 1, &Limits::new(&settings));
+        assert!(matches!(outcome.verdict, Verdict::Stopped));
+        assert!(outcome.handed.is_empty());
+    }
 }
 
 #[test]
@@ -350,7 +446,9 @@ fn it_does_not_apply_where_the_target_says_nothing() {
     let wide = Wide::new(40);
     let null = wide.problem.objective(&[]);
     for target in [null, 2.0 * null, f64::NAN, f64::INFINITY, -1.0] {
-        let outcome = wide.enumerate(target, 1, &Limits::none());
-        assert!(matches!(outcome.verdict, Verdict::Open), "{target}");
+        for m in [3, 4] {
+            let outcome = wide.enumerate(m, target, 1, &Limits::none());
+            assert!(matches!(outcome.verdict, Verdict::Open), "{target}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 use l0star::Problem;
 use l0star::internals::Restricted;
 
-use super::{Random, RuledCase, Rules, draft_by_rules};
+use super::ruled::draft_by_rules;
+use super::{Random, RuledCase, Rules};
 
 /// Prices of features, as a user states them.
 #[derive(Debug, Clone, Default)]
