@@ -20,11 +20,14 @@
 //! | `report` | the HTML page of a result |
 //! | `run` | one search next to a running interpreter: signals, callbacks, checkpoints, panics |
 //! | `remote` | the cluster of a search, which is a Python object |
+//! | `settings` | settings of a search as Python passes them |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
+//! | `cv` | cross-validation |
 //! | `explorer` | the class `Explorer`: the worker side of a search on a cluster |
 //! | `_core` | the module as Python imports it |
 
 mod about;
+mod cv;
 mod design;
 mod error;
 mod explorer;
@@ -37,6 +40,7 @@ mod remote;
 mod report;
 mod rules;
 mod run;
+mod settings;
 mod solution;
 mod store;
 mod survival;
@@ -51,6 +55,8 @@ use pyo3::pymodule;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use crate::cv::cross_validate;
+    #[pymodule_export]
     use crate::error::CheckpointError;
     #[pymodule_export]
     use crate::explorer::Explorer;
@@ -63,7 +69,7 @@ mod _core {
     #[pymodule_export]
     use crate::moments::Moments;
     #[pymodule_export]
-    use crate::problem::{Problem, cross_validate, hold_out};
+    use crate::problem::{Problem, hold_out};
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]

@@ -7,8 +7,9 @@ use l0star::loss::{Cox, Ties};
 use l0star::{Design, Problem, loss};
 use l0star_oracle::{Column, Dyadic, Loss, Row, Times};
 
+use crate::soak::common::form::compress;
 use crate::soak::common::priced::Prices;
-use crate::soak::common::{Random, Rules, compress};
+use crate::soak::common::{Random, Rules};
 
 /// A drawn problem.
 #[derive(Debug, Clone)]

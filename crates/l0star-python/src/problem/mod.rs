@@ -1,15 +1,12 @@
 //! The class `Problem`: checked data, to be solved for any k.
 
-use std::num::NonZeroUsize;
+mod held_out;
+
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use l0star::problem::Builder;
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
-use l0star_record::holdout::{self, HoldoutError};
-use l0star_record::metrics::{HeldOut, Metrics, Rows, SeveralRows, Times};
 use l0star_record::outcome::Outcome;
 use l0star_record::stability::summary::Resampled;
 use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
@@ -19,27 +16,17 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArra
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use self::held_out::Held;
+pub use self::held_out::hold_out;
 use crate::design;
 use crate::error::{guarded, refuse};
 use crate::moments::Moments;
 use crate::remote::Remote;
 use crate::rules::Rules;
-use crate::run::{self, Events, Listeners, PricePiece, Saving, run};
+use crate::run::{self, Events, Listeners, PricePiece, run};
+use crate::settings::{Settings, kept};
 use crate::solution::{Price, Solution, complete};
 use crate::survival::Followed;
-use crate::tally::Tally;
-
-/// Held-out rows: share and seed, then scores, targets, weights and offset, and the facts about times. Scores
-/// and offsets have one row for each response or class, targets one for each response.
-type Held<'py> = (
-    f64,
-    u64,
-    PyReadonlyArray2<'py, f64>,
-    PyReadonlyArray2<'py, f64>,
-    Option<PyReadonlyArray1<'py, f64>>,
-    Option<PyReadonlyArray2<'py, f64>>,
-    Option<Followed>,
-);
 
 /// Checked data, to be solved for any k.
 #[pyclass(frozen, module = "l0star._core")]
@@ -59,63 +46,6 @@ pub struct Problem {
     builder: Builder,
 }
 
-/// Settings of a search: the fields of `l0star::Settings` that Python knows, in the engine's words.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Settings {
-    method: String,
-    relaxation: String,
-    gap: f64,
-    relative_gap: f64,
-    threads: usize,
-    top: Option<usize>,
-    within: Option<f64>,
-    time_limit: Option<f64>,
-    search_time_limit: Option<f64>,
-    node_limit: Option<u64>,
-    memory_limit: Option<u64>,
-}
-
-impl Settings {
-    /// Returns the engine's settings, with the flag that stops a search.
-    fn ready(self) -> PyResult<(l0star::Settings, Arc<AtomicBool>)> {
-        let flag = Arc::new(AtomicBool::new(false));
-        let settings = l0star::Settings {
-            method: self.method.parse().map_err(refuse)?,
-            relaxation: self.relaxation.parse().map_err(refuse)?,
-            gap: self.gap,
-            relative_gap: self.relative_gap,
-            threads: NonZeroUsize::new(self.threads),
-            top: self.top.and_then(NonZeroUsize::new),
-            within: self.within,
-            // A limit too long for a duration is no limit.
-            time_limit: self.time_limit.and_then(duration),
-            search_time_limit: self.search_time_limit.and_then(duration),
-            node_limit: self.node_limit,
-            memory_limit: self.memory_limit,
-            interrupt: Some(Arc::clone(&flag)),
-            ..l0star::Settings::default()
-        };
-        Ok((settings, flag))
-    }
-}
-
-fn duration(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// Returns how a search is saved, and the decoded checkpoint from which it resumes.
-fn kept<T>(
-    save_every: f64,
-    resume: Option<&[u8]>,
-    decode: impl FnOnce(&[u8]) -> l0star::Result<T>,
-) -> PyResult<Saving<T>> {
-    Ok(Saving {
-        every: duration(save_every).unwrap_or(Duration::MAX),
-        resume: resume.map(decode).transpose().map_err(refuse)?,
-    })
-}
-
 impl Problem {
     /// Returns the data for a search on another thread.
     pub fn shared(&self) -> run::Begun {
@@ -132,82 +62,6 @@ impl Problem {
         } else {
             &self.classes
         }
-    }
-
-    /// Computes `intercept + Ax + o` for every row, 0 for rows of weight zero.
-    fn predictions(&self, solution: &Solution) -> Vec<f64> {
-        let (design, model) = (self.problem.design(), &solution.found);
-        let mut counted = vec![model.intercept; design.rows()];
-        let x = model.coefficients.iter().copied().enumerate();
-        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
-        let mut counted = counted.into_iter();
-        let rows = self.weights.as_ref().map_or(design.rows(), Vec::len);
-        let score = |row: usize| {
-            let counts = self
-                .weights
-                .as_ref()
-                .is_none_or(|weights| weights[row] > 0.0);
-            let offset = self.offsets.first().map_or(0.0, |offset| offset[row]);
-            if counts {
-                counted.next().unwrap_or(0.0) + offset
-            } else {
-                0.0
-            }
-        };
-        (0..rows).map(score).collect()
-    }
-
-    /// Measures a model on held-out rows.
-    fn measure(
-        &self,
-        (share, seed, scores, response, weights, offset, followed): Held,
-    ) -> PyResult<HeldOut> {
-        let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
-        let rows = |array: PyReadonlyArray2<f64>| -> Vec<Vec<f64>> {
-            let rows = array.as_array();
-            rows.rows().into_iter().map(|row| row.to_vec()).collect()
-        };
-        let (scores, responses) = (rows(scores), rows(response));
-        let (weights, offset) = (weights.map(vector), offset.map(rows));
-        let offsets = offset.unwrap_or_default();
-        if !self.outputs().is_empty() {
-            let count = responses.first().map_or(0, Vec::len);
-            let weights = weights.unwrap_or_else(|| vec![1.0; count]);
-            let metrics = if self.classes.is_empty() {
-                let loss = self.problem.loss();
-                let rows = SeveralRows {
-                    scores: &scores,
-                    responses: &responses,
-                    weights: &weights,
-                    offsets: &offsets,
-                };
-                Metrics::of_several(loss, &self.responses, &rows)
-            } else {
-                let classes = responses.iter().flatten().map(|class| *class as usize);
-                let classes: Vec<usize> = classes.collect();
-                Metrics::of_classes(&scores, &classes, &weights, !offsets.is_empty())
-            };
-            return Ok(HeldOut {
-                share,
-                seed,
-                metrics,
-            });
-        }
-        let [scores, response] = [scores, responses].map(|rows| rows.concat());
-        let rows = Rows {
-            scores: &scores,
-            response: &response,
-            weights: weights.as_deref(),
-            offset: offsets.first().map(Vec::as_slice),
-            times: Times::default(),
-        };
-        // A loss of times is bound to specific rows, so the held-out rows need their own.
-        let own = followed.map(|followed| followed.loss()).transpose()?;
-        Ok(HeldOut {
-            share,
-            seed,
-            metrics: Metrics::of(own.as_deref().unwrap_or(self.problem.loss()), &rows),
-        })
     }
 }
 
@@ -633,67 +487,4 @@ impl Problem {
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
-}
-
-/// Draws the rows to hold out: a share of the rows of positive weight, for each label (-1
-/// and 1) or class (from 0).
-#[pyfunction]
-pub fn hold_out(
-    y: PyReadonlyArray1<f64>,
-    weights: Option<PyReadonlyArray1<f64>>,
-    has_labels: bool,
-    share: f64,
-    seed: u64,
-) -> PyResult<Vec<bool>> {
-    let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
-    let weights = weights.map(vector);
-    let held = holdout::draw(&vector(y), weights.as_deref(), has_labels, share, seed);
-    held.map_err(|error| {
-        PyValueError::new_err(match error {
-            HoldoutError::FewRows(rows) => {
-                format!("holdout needs at least 2 rows of positive weight; got {rows}.")
-            }
-            HoldoutError::FewOfLabel { rows, .. } => {
-                format!("holdout needs at least 2 rows of each label; one label has {rows}.")
-            }
-        })
-    })
-}
-
-/// Enters the scores of cross-validation in a tally. Every path, which is a penalty on the rows outside a fold,
-/// is searched in turns on `settings["threads"]` threads, with one thread per search.
-///
-/// `begin(path)` returns the problem of a path, which has about `entries` numbers in `columns`
-/// columns. `score(path, solution)` scores a search that was not cut off. Both are called on the
-/// calling thread, and so is `callback`, as in `Problem.solve`. The time limit covers all searches:
-/// those that it cuts off have no score.
-#[pyfunction]
-#[pyo3(signature = (tally, settings, *, entries, columns, begin, score, callback=None))]
-#[expect(clippy::too_many_arguments)]
-pub fn cross_validate(
-    py: Python<'_>,
-    tally: &Tally,
-    settings: Settings,
-    entries: usize,
-    columns: usize,
-    begin: Py<PyAny>,
-    score: Py<PyAny>,
-    callback: Option<Py<PyAny>>,
-) -> PyResult<()> {
-    let (settings, flag) = settings.ready()?;
-    let room = l0star::batch::room_for(entries, columns);
-    let begin = move |py: Python<'_>, path: usize| {
-        let problem = begin.bind(py).call1((path,))?;
-        Ok(problem.cast::<Problem>()?.get().shared())
-    };
-    let listeners = Listeners {
-        k: tally.sizes.iter().copied().min().unwrap_or(0),
-        callback,
-        begin: Some(Box::new(begin)),
-        score: Some(score),
-        save: None,
-    };
-    let search = |events| run::cross_validate(tally, room, &settings, &events);
-    let ((), stopped_by) = run(py, &flag, listeners, search)?;
-    stopped_by.map_or(Ok(()), Err)
 }

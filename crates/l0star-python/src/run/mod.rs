@@ -3,26 +3,24 @@
 //! The search runs on its own thread. The calling thread waits for it without the GIL. It wakes up for events,
 //! to call a callback while the search waits for the answer, and for signals, so that Ctrl-C works.
 
+mod folds;
+mod searches;
+
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use l0star::path::{Criteria, PathObserver, PathSize};
-use l0star::search::{Cluster, Event, News};
-use l0star::{
-    Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
-};
-use l0star_record::cv::{CrossValidation, Path, Searcher};
-use l0star_record::stability::{Drawn, DrawnFile, Searches, Stop};
-use l0star_report::Outlook;
+use l0star::Problem;
+use l0star::search::{Event, News};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+pub use self::folds::cross_validate;
+pub use self::searches::{PricePiece, path, penalty_path, prices, solve, stability};
 use crate::error::{broken, guarded, refuse};
 use crate::solution::{History, Solution};
-use crate::tally::Tally;
 
 /// Upper limit on the time between two checks for signals, and between two callbacks.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -316,276 +314,6 @@ pub fn run<T: Send>(
         // The exception says more than the error that results from it.
         Err(error) => Err(stopped_by.unwrap_or_else(|| refuse(error))),
     }
-}
-
-/// Finds the best model of one size; runs on the search thread.
-pub fn solve(
-    problem: &Problem,
-    settings: &Settings,
-    events: &Events,
-    kept: Saving<Checkpoint>,
-    cluster: Option<impl Cluster>,
-) -> l0star::Result<Solution> {
-    let mut follower = Follower::new(problem.k(), Instant::now());
-    let mut run = Run::new(problem, settings).observe(Box::new(|event: &Event| {
-        follower.note(event);
-        if events.states {
-            events.tell(Told::State(follower.state.clone()));
-        }
-    }));
-    if events.checkpoints {
-        let sink = |checkpoint: &Checkpoint| events.save(checkpoint.encode());
-        run = run.save(kept.every, Box::new(sink));
-    }
-    if let Some(checkpoint) = kept.resume {
-        run = run.resume(checkpoint);
-    }
-    if let Some(cluster) = cluster {
-        run = run.on_cluster(cluster);
-    }
-    let solution = run.solve()?;
-    let criteria = Criteria::new(problem, &solution);
-    Ok(Solution::new(
-        problem.k(),
-        solution,
-        criteria,
-        follower.history,
-    ))
-}
-
-/// Computes the cost of deciding otherwise about each feature; runs on the search thread.
-pub fn prices(
-    problem: &Problem,
-    settings: &Settings,
-    found: &l0star::Solution,
-    events: &Events,
-    kept: Saving<Checkpoint>,
-) -> l0star::Result<Vec<Price>> {
-    let mut run = PriceRun::new(problem, settings, found);
-    if events.checkpoints {
-        let sink = |checkpoint: &Checkpoint| events.save(checkpoint.encode());
-        run = run.save(kept.every, Box::new(sink));
-    }
-    if let Some(checkpoint) = kept.resume {
-        run = run.resume(checkpoint);
-    }
-    run.solve()
-}
-
-/// Finds the best models of resamples; returns them with what ended the run early and the seconds of all runs.
-/// Runs on the thread that waits for the searches and takes part in them.
-pub fn stability(
-    searches: &Searches,
-    problem: impl Fn(usize) -> l0star::Result<Problem> + Sync,
-    events: &Events,
-    key: String,
-    columns: usize,
-    resume: Option<DrawnFile>,
-) -> l0star::Result<(Vec<Drawn>, Option<Stop>, f64)> {
-    let origin = Instant::now();
-    let mut file = match resume {
-        Some(file) => file.check(&key, columns).map(|()| file)?,
-        None => DrawnFile::new(key),
-    };
-    let before = file.seconds;
-    let known = std::mem::take(&mut file.drawn);
-    // A channel can be used by one thread at a time.
-    let shared = Mutex::new(events);
-    let done = |count: usize| {
-        let events = lock(&shared);
-        if events.states {
-            events.tell(Told::State(State {
-                seconds: origin.elapsed().as_secs_f64(),
-                nodes: count as u64,
-                ..State::new(count)
-            }));
-        }
-    };
-    let mut save = |drawn: &[Drawn]| {
-        let events = lock(&shared);
-        if events.checkpoints {
-            file.seconds = before + origin.elapsed().as_secs_f64();
-            file.drawn = drawn.to_vec();
-            file.drawn.sort_by_key(|own| own.at);
-            events.save(file.encode());
-        }
-    };
-    let (drawn, stop) = searches.run(known, problem, done, &mut save)?;
-    Ok((drawn, stop, before + origin.elapsed().as_secs_f64()))
-}
-
-/// A model that is best between two prices: the prices, the sum of the factors of its features, its objective
-/// without the price, the status of the proof, and its solution.
-pub type PricePiece = (f64, f64, f64, f64, String, Solution);
-
-/// Finds the best model at every price of a feature; runs on the search thread.
-pub fn penalty_path(problem: &Problem, settings: &Settings) -> l0star::Result<Vec<PricePiece>> {
-    let pieces = l0star::penalty_path(problem, settings)?.into_iter();
-    let pieces = pieces.map(|piece| {
-        let solution = Solution::new(problem.k(), piece.solution, None, Default::default());
-        let status = piece.status.to_string();
-        (
-            piece.from,
-            piece.to,
-            piece.weight,
-            piece.objective,
-            status,
-            solution,
-        )
-    });
-    Ok(pieces.collect())
-}
-
-/// Finds the best model of each of several sizes; runs on the search thread.
-pub fn path(
-    problem: &Problem,
-    settings: &Settings,
-    events: &Events,
-    sizes: Vec<usize>,
-    kept: Saving<PathCheckpoint>,
-    cluster: Option<impl Cluster>,
-) -> l0star::Result<Vec<Solution>> {
-    let origin = Instant::now();
-    let mut followers: Vec<Follower> = Vec::new();
-    let mut run = PathRun::new(problem, settings, sizes);
-    // Sizes with an observer are solved one after the other. With several threads and no observer,
-    // they are solved in parallel.
-    if events.states || settings.thread_count() == 1 {
-        run = run.observe(Box::new(|k, event| {
-            if followers.last().is_none_or(|last| last.state.k != k) {
-                followers.push(Follower::new(k, origin));
-            }
-            if let Some(follower) = followers.last_mut() {
-                follower.note(event);
-                if events.states {
-                    events.tell(Told::State(follower.state.clone()));
-                }
-            }
-        }));
-    }
-    if events.checkpoints {
-        let sink = |checkpoint: &PathCheckpoint| events.save(checkpoint.encode());
-        run = run.save(kept.every, Box::new(sink));
-    }
-    if let Some(checkpoint) = kept.resume {
-        run = run.resume(checkpoint);
-    }
-    if let Some(cluster) = cluster {
-        run = run.on_cluster(cluster);
-    }
-    let points = run.solve()?;
-    let mut followers = followers.into_iter().peekable();
-    let solution = |point: PathSize| {
-        let follower = followers.next_if(|follower| follower.state.k == point.k);
-        let history = follower.map(|follower| follower.history);
-        let history = history.unwrap_or_default();
-        Solution::new(point.k, point.solution, point.criteria, history)
-    };
-    Ok(points.into_iter().map(solution).collect())
-}
-
-/// The paths of cross-validation; problems and scores come from the calling thread.
-struct Folds<'a> {
-    events: &'a Events,
-    settings: &'a Settings,
-    sizes: &'a [usize],
-    batch: Batch<'static>,
-    origin: Instant,
-    /// The columns that `include_free` adds to a support.
-    free: Mutex<Vec<usize>>,
-}
-
-/// Returns the error for a missing answer. There was an exception and the flag is set, so
-/// no further search follows.
-fn unanswered(_: RecvError) -> l0star::Error {
-    l0star::Error::Empty {
-        what: "problems to solve",
-    }
-}
-
-impl Searcher for Folds<'_> {
-    type Error = l0star::Error;
-    /// Notes on a search.
-    type Notes = History;
-
-    fn begin(&self, path: Path) -> l0star::Result<PathState<'static>> {
-        let (to, from) = channel();
-        self.events.tell(Told::Begin(path.at, to));
-        let begun = from.recv().map_err(unanswered)?;
-        *lock(&self.free) = begun.free;
-        let sizes = self.sizes.iter().copied();
-        self.batch
-            .path(path.at, &begun.problem, self.settings, sizes)
-    }
-
-    fn step(
-        &self,
-        state: &mut PathState<'static>,
-        settings: &Settings,
-    ) -> l0star::Result<Option<(PathSize, History)>> {
-        let Some(k) = self.sizes.get(state.done()) else {
-            return Ok(None);
-        };
-        let mut follower = Follower::new(*k, self.origin);
-        let mut observer: PathObserver<'_> = Box::new(|_, event| {
-            follower.note(event);
-            if self.events.states {
-                self.events.tell(Told::State(follower.state.clone()));
-            }
-        });
-        let point = state.step_observed(settings, Some(&mut observer))?;
-        drop(observer);
-        Ok(point.map(|point| (point, follower.history)))
-    }
-
-    fn hopeless(&self, point: &PathSize, history: &History) -> Option<f64> {
-        let found = &point.solution;
-        if !found.status.stopped_early() {
-            return None;
-        }
-        let solution = Solution::new(point.k, found.clone(), point.criteria, history.clone());
-        Outlook::of(solution.rows().iter().copied()).hopeless()
-    }
-
-    fn score(&self, path: Path, point: &PathSize, history: History) -> l0star::Result<f64> {
-        let found = point.solution.clone();
-        let mut solution = Solution::new(point.k, found, point.criteria, history);
-        solution.complete(&lock(&self.free));
-        let (to, from) = channel();
-        self.events
-            .tell(Told::Score(path.at, Box::new(solution), to));
-        from.recv().map_err(unanswered)
-    }
-}
-
-/// Runs cross-validation on the thread that waits for the searches and takes part in them.
-pub fn cross_validate(
-    tally: &Tally,
-    room: usize,
-    settings: &Settings,
-    events: &Events,
-) -> l0star::Result<()> {
-    let origin = Instant::now();
-    let limit = settings.time_limit;
-    let all = CrossValidation {
-        settings,
-        penalties: tally.penalties.len(),
-        folds: tally.folds,
-        threads: settings.thread_count(),
-        room,
-        // A limit too far away to be represented is no limit.
-        deadline: limit.and_then(|limit| origin.checked_add(limit)),
-        is_resumed: false,
-        tally: &tally.scores,
-    };
-    all.run(&Folds {
-        events,
-        settings,
-        sizes: &tally.sizes,
-        batch: Batch::unkept(),
-        origin,
-        free: Mutex::new(Vec::new()),
-    })
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
