@@ -135,6 +135,10 @@ pub(crate) mod enumeration {
     /// Number of nodes that a tree must have expanded before the nodes of a problem that looks easy are enumerated.
     /// The paper's families have fewer; AR d=300 ρ=0.9 takes a third fewer nodes for it.
     pub(crate) const EASY_NODES: u64 = 200;
+    /// Number of nodes after which a problem with k = 4 and fewer rows than features is hard, and its nodes are
+    /// enumerated even if they have many features. With a ridge of 0.1 AR data with 2000 features take fewer, colon is
+    /// open after 12,000. With k = 5 enumerating nodes of that size takes longer than searching (colon, ridge 0.1).
+    pub(crate) const HARD_NODES: u64 = 500;
     /// A pass ends when it has found more sets than this, so that the next may have a better target …
     pub(crate) const FEW: usize = 1000;
     /// … and if no better target is found, the enumeration of a whole problem is abandoned with more than this. Not
@@ -255,7 +259,7 @@ pub(crate) mod tree {
     /// measured.
     pub(crate) const RELIST: f64 = 0.8;
     /// Number of features that may still be chosen up to which a node may be enumerated: what `gram::small` can do.
-    pub(crate) const SMALL_BUDGET: usize = 3;
+    pub(crate) const SMALL_BUDGET: usize = 4;
     /// Limit on how many times the relaxation of a node is tightened; two or three times are usual.
     pub(crate) const MOST_ROUNDS: usize = 32;
 }

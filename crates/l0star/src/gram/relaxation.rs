@@ -62,6 +62,8 @@ pub(crate) struct GramRelaxation<'p> {
     reframed: usize,
     /// Number of nodes that this thread has expanded.
     expanded: u64,
+    /// Whether this thread has enumerated a node with four features left.
+    has_tried_fours: bool,
 }
 
 /// The current frame, with the node solved in it.
@@ -150,6 +152,7 @@ impl<'p> GramRelaxation<'p> {
             current: None,
             reframed: 0,
             expanded: 0,
+            has_tried_fours: false,
         }
     }
 

@@ -1,14 +1,15 @@
 //! Solves whole problems with a small budget by enumeration, before there is a search.
 
 use crate::gram::small::{
-    Data, Entries, LARGEST, LARGEST_BY_HUBS, Space, enumerate, enumerate_curved, square_bytes,
+    Data, Entries, LARGEST, LARGEST_BY_HUBS, Space, are_fours_few, enumerate, enumerate_curved,
+    square_bytes,
 };
 use crate::heuristic;
 use crate::search::handout::{close, target};
 use crate::search::{Context, Phase, models};
 use crate::tuning::enumeration::{
-    LARGE_RIDGE, LARGE_RIDGE_OF_CURVED, LARGE_RIDGE_OF_MANY, MANY_COLUMNS, MOST, MOST_FOURS,
-    MOST_TRIPLES, SECONDS_OF_A_FOUR, SECONDS_OF_A_TRIPLE,
+    LARGE_RIDGE, LARGE_RIDGE_OF_CURVED, LARGE_RIDGE_OF_MANY, MANY_COLUMNS, MOST, MOST_TRIPLES,
+    SECONDS_OF_A_TRIPLE,
 };
 use crate::tuning::frames::MAX_COLUMNS;
 
@@ -32,11 +33,7 @@ fn applies(context: &Context) -> bool {
 
 /// Whether the sets of four of so many features are expected to be enumerated sooner than searched.
 fn are_fours_worthwhile(features: usize, context: &Context) -> bool {
-    let fours = (features as f64).powi(4) / 24.0;
-    let seconds = fours * SECONDS_OF_A_FOUR / context.threads as f64;
-    context.problem.has_weak_bounds()
-        && fours <= MOST_FOURS
-        && (context.limits.time_left()).is_none_or(|left| left.as_secs_f64() > seconds)
+    context.problem.has_weak_bounds() && are_fours_few(features, context.threads, &context.limits)
 }
 
 /// Enumerates all models of a problem; returns true when nothing is left to search, and all evidence is in the

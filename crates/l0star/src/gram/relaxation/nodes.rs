@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::GramRelaxation;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::gram::slot::{FrameSlot, GramStart};
-use crate::gram::small::{self, LARGEST, square_bytes};
+use crate::gram::small::{self, LARGEST, LARGEST_BY_HUBS, are_fours_few, square_bytes};
 use crate::gram::swaps;
 use crate::limits::Limits;
 use crate::linalg::rounding::U;
@@ -17,7 +17,7 @@ use crate::relaxation::{
     Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, gather, largest_model, lengthen,
     shorten,
 };
-use crate::tuning::enumeration::{EASY_NODES, MANY_TRIPLES};
+use crate::tuning::enumeration::{EASY_NODES, HARD_NODES, MANY_TRIPLES};
 use crate::tuning::frames::{MOST_FRAMES, NEARLY, NODE_TOLERANCE, NODE_WORK, ROOT_TOLERANCE};
 
 /// Share of the incumbent by which the value of a model of the quadratic must be below it for a fit.
@@ -87,13 +87,25 @@ impl Relaxation for GramRelaxation<'_> {
         watch: &mut dyn Watch,
     ) -> Option<Certified> {
         let Subproblem { free, budget, .. } = task.node;
-        let is_short = budget < LARGEST || free.len() <= MANY_TRIPLES;
-        let is_worthwhile = problem.has_weak_bounds() || (self.expanded > EASY_NODES && is_short);
+        // Larger models have too many nodes with three features left.
+        let is_hard = self.expanded > HARD_NODES
+            && problem.support_size() <= LARGEST_BY_HUBS
+            && problem.observations() < problem.selectable.len() as u64;
+        let is_worthwhile = if budget > LARGEST {
+            // One open node has nothing included. Below all others, at most three features are left.
+            is_hard
+                && budget == problem.support_size()
+                && are_fours_few(free.len(), 1, task.limits)
+                && !std::mem::replace(&mut self.has_tried_fours, true)
+        } else {
+            let is_short = is_hard || budget < LARGEST || free.len() <= MANY_TRIPLES;
+            problem.has_weak_bounds() || (self.expanded > EASY_NODES && is_short)
+        };
         let bytes = square_bytes(free.len());
         if self.explicit.is_some()
             || !self.mechanisms.enumeration
             || !is_worthwhile
-            || (budget == LARGEST && task.limits.is_too_much(bytes))
+            || (budget >= LARGEST && task.limits.is_too_much(bytes))
         {
             return None;
         }

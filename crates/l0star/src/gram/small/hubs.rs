@@ -11,15 +11,26 @@
 //!
 //! Features whose correlations are large come first. The many that come later have few others left to go with.
 
+use std::time::Duration;
+
 use super::scan::{self, Failure, Square};
 use super::test::Test;
 use super::{Proof, Space, Verdict, enumerate};
 use crate::limits::Limits;
 use crate::linalg::select::top_sum;
 use crate::relaxation::Watch;
+use crate::tuning::enumeration::{MOST_FOURS, SECONDS_OF_A_FOUR};
 
 /// Correlations in single precision whose sum is at most this add up to less than one.
 const BELOW_ONE: f64 = 0.9999;
+
+/// Whether so many features have few enough sets of four to be enumerated within the limits.
+pub(crate) fn are_fours_few(features: usize, threads: usize, limits: &Limits) -> bool {
+    let fours = (features as f64).powi(4) / 24.0;
+    let seconds = fours * SECONDS_OF_A_FOUR / threads as f64;
+    let is_soon = |left: Duration| left.as_secs_f64() > seconds;
+    fours <= MOST_FOURS && limits.time_left().is_none_or(is_soon)
+}
 
 /// Proves the sets of a space like [`enumerate`], with a budget one larger.
 pub(super) fn enumerate_by_hubs(

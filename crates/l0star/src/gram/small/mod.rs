@@ -40,6 +40,7 @@ use crate::relaxation::Watch;
 
 pub(crate) use self::curved::{Data, enumerate_curved};
 pub(crate) use self::entries::Entries;
+pub(crate) use self::hubs::are_fours_few;
 pub(crate) use self::node::enumerate_node;
 use crate::tuning::enumeration::FEW;
 
