@@ -138,7 +138,7 @@ pub(crate) mod enumeration {
     /// Number of nodes after which a problem with k = 4 and fewer rows than features is hard, and its nodes are
     /// enumerated even if they have many features. With a ridge of 0.1 AR data with 2000 features take fewer, colon is
     /// open after 12,000. With k = 5 enumerating nodes of that size takes longer than searching (colon, ridge 0.1).
-    pub(crate) const HARD_NODES: u64 = 500;
+    pub(crate) const HARD_NODES: u64 = 1000;
     /// A pass ends when it has found more sets than this, so that the next may have a better target …
     pub(crate) const FEW: usize = 1000;
     /// … and if no better target is found, the enumeration of a whole problem is abandoned with more than this. Not
