@@ -18,11 +18,11 @@ const ON_FOLDS: usize = 6;
 fn stopped() -> Sandbox {
     let sandbox = crate::stopped::stopped(SMALL, 5);
     let finished = left(&sandbox).finished().len();
-    assert!((1..20).contains(&finished), "{finished}");
+    assert!((1..24).contains(&finished), "{finished}");
     sandbox
 }
 
-const SMALL: &str = "cv s.csv --target b -k 0-4 --ridge 0.01,0.02 --folds 2 --threads 1 --json";
+const SMALL: &str = "cv s.csv --target b -k 0-5 --ridge 0.01,0.02 --folds 2 --threads 1 --json";
 
 fn left(sandbox: &Sandbox) -> BatchCheckpoint {
     BatchCheckpoint::decode(&sandbox.read("c")).unwrap()
@@ -94,7 +94,7 @@ fn a_cross_validation_goes_on_where_limits_stopped_it() {
 
 #[test]
 fn a_cross_validation_over_prices_goes_on_where_limits_stopped_it() {
-    let prices = SMALL.replace("-k 0-4", "--l0-penalty 0.02,0.1,1000");
+    let prices = SMALL.replace("-k 0-5", "--l0-penalty 0.02,0.1,1000");
     let sandbox = crate::stopped::stopped(&prices, 5);
     let finished = left(&sandbox).finished().len();
     assert!((1..12).contains(&finished), "{finished}");
@@ -135,10 +135,10 @@ fn another_cross_validation_is_refused() {
             ],
         ),
         (
+            "-k 0-5",
             "-k 0-4",
-            "-k 0-3",
             2,
-            ["with sizes = 0,1,2,3,4", "it is 0,1,2,3:"],
+            ["with sizes = 0,1,2,3,4,5", "it is 0,1,2,3,4:"],
         ),
         (
             "0.01,0.02",
