@@ -4,10 +4,12 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | `chosen` | the model of the chosen candidate, fitted to all rows, and its files |
 //! | `deal` | the folds of the rows |
 //! | `searches` | problems from the file, and the checkpoint file |
 //! | `show` | the result as JSON and as text |
 
+mod chosen;
 mod deal;
 mod searches;
 mod show;
@@ -22,14 +24,10 @@ use std::time::Instant;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
-use l0star_record::cv::{
-    Axis, Candidate, Choice, Penalty, Rule, Score, Tally, Undecided, choose, on_folds,
-};
-
-use l0star_record::outcome::Outcome;
-use l0star_report::page::{self, CvChart, CvPoint, FoldModel, Page};
+use l0star_record::cv::{Axis, Choice, Penalty, Rule, Score, Tally, Undecided, choose, on_folds};
 use l0star_report::{Face, outlook};
 
+use self::chosen::AllRows;
 use self::deal::deal;
 use self::searches::{Plan, Searches};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
@@ -38,7 +36,6 @@ use crate::interrupt;
 use crate::numbers::positive;
 use crate::output;
 use crate::progress;
-use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
 use crate::task::{Task, TaskArgs};
@@ -294,49 +291,14 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let model = match found.choice {
         None => None,
         Some(Choice { chosen, .. }) => {
-            let candidate = &found.tally.candidates[chosen];
-            let (k, ridge, l0) = (candidate.k, candidate.ridge, candidate.l0_penalty);
-            let problem = task.problem_at(k, Penalty { ridge, l0 }, task.weights.as_deref())?;
-            let rules = task.rules.with_l0_penalty(l0);
-            let settings = Settings {
-                time_limit: limit.map(|limit| limit.saturating_sub(started.elapsed())),
-                ..settings.clone()
+            let fit = AllRows {
+                args,
+                plan: &plan,
+                chosen,
+                place: paths + chosen,
+                started,
             };
-            let solution = searches.solve(paths + chosen, &problem, &settings);
-            searches.save();
-            let solution = solution?;
-            found.seconds = searches.seconds();
-            let (shown, is_refit, note) = task.reported(&problem, &solution);
-            if !args.quiet && !args.json {
-                output::warn(note.as_slice());
-            }
-            warnings.extend(note);
-            let outcome = Outcome {
-                is_refit,
-                rules: &rules,
-                ..task.outcome(&problem, ridge, &warnings)
-            };
-            let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
-            let asked = Settings {
-                time_limit: limit,
-                ..settings
-            };
-            let origin = Origin::new(&task, &problem, &asked);
-            let fitted = origin.measured(fitted)?;
-            if let Some(path) = &args.out {
-                saved::model(&origin, fitted.clone()).save(path)?;
-            }
-            if let Some(path) = &args.report {
-                let model = saved::model(&origin, fitted.clone());
-                let scores = task.scores(&shown.coefficients, shown.intercept);
-                let page = Page {
-                    rows: task.scored(&scores),
-                    cv: Some(chart(&found, chosen, &plan.models(chosen), &task)),
-                    ..Page::new(Face::Command, &model)
-                };
-                page::save(path, &page)?;
-            }
-            Some((fitted, solution.status))
+            Some(fit.run(&mut found, &mut warnings)?)
         }
     };
     let (fitted, status) = model.unzip();
@@ -359,31 +321,6 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         Some(status) if !status.falls_short() && cut.is_none() && !is_unproved => SOLVED,
         _ => LIMIT,
     }))
-}
-
-/// Returns the scores for the report, and the models of the folds at the choice.
-fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvChart {
-    let point = |(at, candidate): (usize, &Candidate)| CvPoint {
-        k: candidate.k,
-        ridge: candidate.ridge,
-        l0_penalty: candidate.l0_penalty,
-        features: candidate.mean_features(),
-        mean: candidate.mean(),
-        error: candidate.standard_error(),
-        chosen: at == chosen,
-        best: found.choice.is_some_and(|choice| choice.best == at),
-    };
-    let candidates = found.tally.candidates.iter().enumerate();
-    let fold = |(at, columns): (usize, &Vec<usize>)| FoldModel {
-        fold: at + 1,
-        score: found.tally.candidates[chosen].folds[at].map(|scored| scored.score),
-        support: columns.iter().map(|j| task.names[*j].clone()).collect(),
-    };
-    CvChart {
-        score: found.score.to_string(),
-        points: candidates.map(point).collect(),
-        folds: folds.iter().enumerate().map(fold).collect(),
-    }
 }
 
 /// Returns notes about the searches: those that a limit stopped, and those that are missing.

@@ -233,124 +233,134 @@ pub struct FoldModel {
 
 /// Writes the page.
 pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
-    let Page {
-        face,
-        model,
-        rows,
-        trace,
-        path,
-        cv,
-    } = page;
-    let proof = Proof::of(&model.fitted);
-    let is_proved = proof.is_optimal();
-    let mut charts = Charts {
-        trace: trace.and_then(|trace| trace.chart(is_proved)),
-        path: path.as_ref(),
-        cv: cv.as_ref(),
-        stability: model
-            .fitted
-            .stability
-            .as_ref()
-            .filter(|own| own.resamples > 0),
-        ..Charts::default()
-    };
-    let fitted_rows = format!(
-        "On the rows that were fitted; on others it will do a little worse ({} tells how much).",
-        face.validation()
-    );
-    let mut note = |panel, text: String| {
-        charts.notes.insert(panel, text);
-    };
-    if let Some(trace) = trace {
+    let html = markup::render(page.model, &Charts::new(page), page.face);
+    write_atomically(file, |file| file.write_all(html.as_bytes()))?;
+    Ok(())
+}
+
+impl<'a> Charts<'a> {
+    fn new(page: &'a Page<'a>) -> Self {
+        let mut charts = Self::default();
+        charts.show_search(page);
+        charts.show_choice(page);
+        if let Some(prices) = &page.model.fitted.prices {
+            charts.show_prices(prices);
+        }
+        if let Some(rows) = &page.rows {
+            charts.show_rows(rows, page);
+        }
+        if let Some(list) = &page.model.fitted.list {
+            let (grid, left_out) = grid(list, &page.model.fitted);
+            charts.note("models", left_out);
+            charts.models = Some(grid);
+        }
+        charts
+    }
+
+    fn note(&mut self, panel: &'static str, text: String) {
+        self.notes.insert(panel, text);
+    }
+
+    fn show_search(&mut self, page: &'a Page<'a>) {
+        let Some(trace) = page.trace else {
+            return;
+        };
+        let proof = Proof::of(&page.model.fitted);
+        let is_proved = proof.is_optimal();
+        self.trace = trace.chart(is_proved);
         let mut words = match trace.flat(is_proved) {
             Some(_) => format!("The search examined {}.", counted(trace.nodes(), "node")),
             None => proof.trace(trace.nodes()),
         };
-        if let Some(found) = found(&model.fitted) {
+        if let Some(found) = found(&page.model.fitted) {
             let _ = write!(words, " {found}");
         }
-        note("trace", words);
+        self.note("trace", words);
     }
-    if let Some(path) = path {
-        note("path", path.note(&model.fitted));
+
+    /// Shows what the model was chosen from, and how stable the choice is.
+    fn show_choice(&mut self, page: &'a Page<'a>) {
+        let fitted = &page.model.fitted;
+        if let Some(path) = &page.path {
+            self.path = Some(path);
+            self.note("path", path.note(fitted));
+        }
+        if let Some(cv) = &page.cv {
+            self.cv = Some(cv);
+            self.note(
+                "cv",
+                format!(
+                    "The mean {} of the held-out folds with one standard error up and down; the choice is the model above. The grid shows which features the folds chose there.",
+                    cv.score
+                ),
+            );
+        }
+        if let Some(own) = &fitted.stability {
+            self.stability = Some(own).filter(|own| own.resamples > 0);
+            let pairs = own.pairs.iter().take(3);
+            let stand_ins: String = pairs
+                .map(|pair| format!(" {}.", stability::stand_in(pair)))
+                .collect();
+            self.note(
+                "stability",
+                format!(
+                    "{}. {} Blue: in the model above. A cell of the grid: how often both were chosen, in the order of the bars.{stand_ins}",
+                    stability::headline(own),
+                    stability::verdict(own),
+                ),
+            );
+        }
     }
-    if let Some(cv) = cv {
-        note(
-            "cv",
-            format!(
-                "The mean {} of the held-out folds with one standard error up and down; the choice is the model above. The grid shows which features the folds chose there.",
-                cv.score
-            ),
-        );
-    }
-    if let Some(own) = &model.fitted.stability {
-        note(
-            "stability",
-            format!(
-                "{}. {} Blue: in the model above. A cell of the grid: how often both were chosen, in the order of the bars.{}",
-                stability::headline(own),
-                stability::verdict(own),
-                own.pairs
-                    .iter()
-                    .take(3)
-                    .map(|pair| format!(" {}.", stability::stand_in(pair)))
-                    .collect::<String>()
-            ),
-        );
-    }
-    if let Some(prices) = &model.fitted.prices {
+
+    fn show_prices(&mut self, prices: &'a [Priced]) {
         let all = prices::ordered(prices);
         let shown = all.len().min(MOST_PRICES);
         let mut text = "How much the objective rises when one choice is made otherwise: blue without a feature of the model, orange with another one in it.".to_owned();
         if shown < all.len() {
             let _ = write!(text, " The first {shown} of {} are shown.", all.len());
         }
-        note("prices", text);
-        charts.prices = Some(all[..shown].iter().copied().map(Bar::new).collect());
+        self.note("prices", text);
+        self.prices = Some(all[..shown].iter().copied().map(Bar::new).collect());
     }
-    match (rows, &model.labels) {
-        (None, _) => {}
-        (Some(rows), None) if model.has_hazards() => {
+
+    /// Shows how well the model describes the rows that were fitted.
+    fn show_rows(&mut self, rows: &Rows, page: &Page) {
+        let model = page.model;
+        let fitted_rows = format!(
+            "On the rows that were fitted; on others it will do a little worse ({} tells how much).",
+            page.face.validation()
+        );
+        if let Some(labels) = &model.labels {
+            self.note(
+                "labels",
+                format!("{fitted_rows} Positive is '{}'.", labels[1]),
+            );
+            self.labels = Some(fit_quality::labels(rows, model));
+        } else if model.has_hazards() {
             let own = model.survival.as_ref();
             let own = own.filter(|_| !rows.times.events.is_empty());
-            charts.survival = own.map(|own| survival::curves(rows, own));
-            let horizon = charts.survival.as_ref().and_then(survival::Curves::horizon);
+            self.survival = own.map(|own| survival::curves(rows, own));
+            let horizon = self.survival.as_ref().and_then(survival::Curves::horizon);
             let beside = horizon.map_or_else(String::new, |time| {
                 let time = significant(time, 4);
                 format!(" Beside it, predicted and observed shares without an event up to {time}, the median time of an event.")
             });
-            note(
+            self.note(
                 "survival",
                 format!(
                     "The share of rows without an event (Kaplan and Meier), by the thirds of their scores.{beside} {fitted_rows}"
                 ),
             );
-        }
-        (Some(rows), None) => {
-            note("residuals", fitted_rows);
+        } else {
+            self.note("residuals", fitted_rows);
             let expected = model.expectations(rows.scores);
             let rows = Rows {
                 scores: &expected,
                 ..*rows
             };
-            charts.residuals = Some(fit_quality::residuals(&rows));
-        }
-        (Some(rows), Some(labels)) => {
-            note(
-                "labels",
-                format!("{fitted_rows} Positive is '{}'.", labels[1]),
-            );
-            charts.labels = Some(fit_quality::labels(rows, model));
+            self.residuals = Some(fit_quality::residuals(&rows));
         }
     }
-    if let Some(list) = &model.fitted.list {
-        let (grid, left_out) = grid(list, &model.fitted);
-        note("models", left_out);
-        charts.models = Some(grid);
-    }
-    let html = markup::render(model, &charts, *face);
-    write_atomically(file, |file| file.write_all(html.as_bytes()))?;
-    Ok(())
 }
 
 /// Returns the features of a list by how often they are chosen, and a note on entries that are not shown.

@@ -1,5 +1,6 @@
 //! From a problem to the first node: the Gram matrix, a first incumbent, the frame of all columns.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::enumeration;
@@ -10,6 +11,7 @@ use crate::bound::{Certified, Subproblem};
 use crate::gram::boxed::Boxed;
 use crate::gram::condensed::Spread;
 use crate::gram::frame::Frame;
+use crate::gram::local::Pinned;
 use crate::gram::quadratic::Quadratic;
 use crate::gram::relaxation::GramRelaxation;
 use crate::gram::root::Root;
@@ -173,30 +175,15 @@ impl<'p> Prepared<'p> {
         if !possible || problem.support_size() == 0 || !problem.has_plain_features() {
             return None;
         }
-        let limits = context.limits.clone();
-        if limits.stop() || !context.mechanisms.gram {
+        if context.limits.stop() || !context.mechanisms.gram {
             return None;
         }
-        let k = problem.support_size();
         let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
         if wide && problem.is_priced() {
             return None;
         }
-        let screened: Vec<usize>;
-        let mut brief = None;
-        let selectable = match alive {
-            Some(alive) => alive,
-            None if wide => {
-                screened = screen(context, shared);
-                &screened
-            }
-            None if shared.is_single && is_worth_screening(context) => {
-                (screened, brief) = screen_briefly(context);
-                &screened
-            }
-            None => &problem.selectable,
-        };
-        if selectable.len() < k || limits.stop() {
+        let (selectable, brief) = remaining(problem, alive, wide, context, shared);
+        if selectable.len() < problem.support_size() || context.limits.stop() {
             return None;
         }
         let work = product(problem, selectable.len());
@@ -205,49 +192,25 @@ impl<'p> Prepared<'p> {
             heuristic::first_incumbent(context);
         }
         context.enter(Phase::Root);
-        let is_shared = shared.is_about(problem, alive, selectable);
+        let is_shared = shared.is_about(problem, alive, &selectable);
         let mut unshared = SharedWork::default();
         let shared = if is_shared { shared } else { &mut unshared };
         let part = brief.as_ref().map(|brief| &*brief.root);
-        let root = shared.root(selectable, part, context)?;
+        let root = shared.root(&selectable, part, context)?;
         let point = brief.as_ref().and_then(|brief| brief.point.as_ref());
         context.enter(Phase::Heuristic);
         let mut relaxation = GramRelaxation::new(problem, context.mechanisms, Arc::clone(&root));
         let pinned = relaxation.pinned(context.incumbents.decision());
-        let chosen = match context.incumbents.first() {
-            Some(incumbent) if alive.is_some() => {
-                let known = incumbent.support.iter();
-                known
-                    .filter_map(|j| selectable.binary_search(j).ok())
-                    .collect()
-            }
-            _ if problem.is_priced() => priced_support(&root, context),
-            known => first_support(
-                &root,
-                k,
-                known.as_ref().map(|known| &known.support[..]),
-                point.is_some(),
-                pinned,
-                context,
-            ),
-        };
-        let is_known = |known: Incumbent| chosen.iter().map(|i| root.columns[*i]).eq(known.support);
-        if (alive.is_none() || context.incumbents.first().is_none())
-            && !context.incumbents.first().is_some_and(is_known)
-        {
-            let mut support: Vec<usize> = chosen.iter().map(|i| root.columns[*i]).collect();
-            support.sort_unstable();
-            context.counters.calls += 1;
-            context.try_support(&support);
-        }
+        let is_new = alive.is_none();
+        let chosen = first_model(&root, is_new, point.is_some(), pinned, context);
         if !huber && !problem.is_priced() && context.looks_for_models() {
             let models = primal::quadratic(problem, Quadratic::whole(&root), pinned);
             models::adopt(context, models);
-            if alive.is_none() {
+            if is_new {
                 models::first(context);
             }
         }
-        if alive.is_none() {
+        if is_new {
             context.enter(Phase::Root);
             let entries = Entries::of_root(&root);
             if enumeration::settle(&entries, &root.columns, root.selectable, context) {
@@ -262,9 +225,9 @@ impl<'p> Prepared<'p> {
         context.enter(Phase::Root);
         relaxation.most = problem.most_features(context.incumbents.reference());
         let mark = context.evidence.mark();
-        // The nodes of a checkpoint refer to the frame of all columns.
-        let fixing = alive.is_none();
         let rows = if huber {
+            // The nodes of a checkpoint refer to the frame of all columns.
+            let fixing = is_new;
             relaxation.certify_rows(&chosen, fixing, point, context, shared)
         } else {
             Some(None)
@@ -280,6 +243,64 @@ impl<'p> Prepared<'p> {
         }
         Some(Self { relaxation, first })
     }
+}
+
+/// The features that a search is about: those of a resumed search, or those that screening leaves, with what a short
+/// screening learned.
+fn remaining<'a>(
+    problem: &'a Problem,
+    alive: Option<&'a [usize]>,
+    wide: bool,
+    context: &mut Context,
+    shared: &mut SharedWork,
+) -> (Cow<'a, [usize]>, Option<Brief>) {
+    if let Some(alive) = alive {
+        return (Cow::Borrowed(alive), None);
+    }
+    if wide {
+        return (Cow::Owned(screen(context, shared)), None);
+    }
+    if shared.is_single && is_worth_screening(context) {
+        let (screened, brief) = screen_briefly(context);
+        return (Cow::Owned(screened), brief);
+    }
+    (Cow::Borrowed(&problem.selectable), None)
+}
+
+/// Chooses a first support, by its places in the root, and tries it unless it belongs to the incumbent. In a resumed
+/// search it is that of the incumbent. `has_point`: whether screening left a point.
+fn first_model(
+    root: &Arc<Root>,
+    is_new: bool,
+    has_point: bool,
+    pinned: Pinned,
+    context: &mut Context,
+) -> Vec<usize> {
+    let problem = context.problem;
+    let chosen = match context.incumbents.first() {
+        Some(incumbent) if !is_new => {
+            let selectable = &root.columns[..root.selectable];
+            let known = incumbent.support.iter();
+            known
+                .filter_map(|j| selectable.binary_search(j).ok())
+                .collect()
+        }
+        _ if problem.is_priced() => priced_support(root, context),
+        known => {
+            let known = known.as_ref().map(|known| &known.support[..]);
+            let k = problem.support_size();
+            first_support(root, k, known, has_point, pinned, context)
+        }
+    };
+    let is_known = |known: Incumbent| chosen.iter().map(|i| root.columns[*i]).eq(known.support);
+    let incumbent = context.incumbents.first();
+    if (is_new || incumbent.is_none()) && !incumbent.is_some_and(is_known) {
+        let mut support: Vec<usize> = chosen.iter().map(|i| root.columns[*i]).collect();
+        support.sort_unstable();
+        context.counters.calls += 1;
+        context.try_support(&support);
+    }
+    chosen
 }
 
 impl GramRelaxation<'_> {
