@@ -32,6 +32,14 @@ proptest! {
     }
 }
 
+/// An offset that settles the classes of all rows leaves next to no curvature at the start.
+#[test]
+fn offsets_that_settle_all_classes() {
+    let data = Data::draw_classes(679);
+    assert!(data.offsets.iter().flatten().any(|o| o.abs() > 10.0));
+    check(&data, &Settings::default()).unwrap();
+}
+
 /// Fifteen rows of three columns, the first of which separates three classes.
 fn small() -> Data {
     let wave = |at: usize| ((at * at % 97) as f64 * 0.7).sin();

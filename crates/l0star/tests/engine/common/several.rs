@@ -306,7 +306,8 @@ impl Data {
         }
     }
 
-    /// The least multinomial loss plus ridge, by a dense Newton method; the last class has no intercept.
+    /// The least multinomial loss plus ridge, by a dense, damped Newton method; the last class has no
+    /// intercept.
     fn least_of_classes(&self, set: &[usize], classes: &[usize], count: usize) -> f64 {
         let (p, ridges) = (self.shares(), self.ridges());
         let width = set.len() + usize::from(self.intercept);
@@ -367,24 +368,23 @@ impl Data {
         };
         let mut x = vec![0.0; size];
         let (mut value, mut gradient, mut hessian) = evaluate(&x);
-        for _ in 0..500 {
-            for (at, row) in hessian.iter_mut().enumerate() {
-                row[at] *= 1.0 + 1e-13;
-                row[at] += 1e-300;
+        // Where an offset settles the classes of all rows, there is next to no curvature, and Newton's step leads far away.
+        let mut damping = 0.0;
+        for _ in 0..2000 {
+            let steepest = gradient.iter().fold(1e-300, |m: f64, g| m.max(g.abs()));
+            let mut damped = hessian.clone();
+            for (at, row) in damped.iter_mut().enumerate() {
+                row[at] += 1e-13 * row[at] + damping * steepest + 1e-300;
             }
-            let step = gauss(hessian.clone(), gradient.clone());
-            let (mut length, mut moved) = (1.0, false);
-            while length > 1e-12 {
-                let next: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x - length * s).collect();
-                let found = evaluate(&next);
-                if found.0 < value {
-                    (x, (value, gradient, hessian)) = (next, found);
-                    moved = true;
-                    break;
-                }
-                length *= 0.5;
-            }
-            if !moved {
+            let step = gauss(damped, gradient.clone());
+            let next: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x - s).collect();
+            let found = evaluate(&next);
+            if found.0 < value {
+                (x, (value, gradient, hessian)) = (next, found);
+                damping = if damping > 1e-9 { 0.1 * damping } else { 0.0 };
+            } else if damping < 1e12 {
+                damping = f64::max(10.0 * damping, 1e-9);
+            } else {
                 break;
             }
         }
