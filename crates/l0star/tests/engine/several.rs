@@ -167,6 +167,13 @@ fn responses_far_from_0_keep_their_digits() {
                 for (a, b) in one.coefficients.iter().zip(&two.coefficients) {
                     assert!((a - b).abs() <= 1e-9 * (a.abs() + step), "{a} {b}");
                 }
+                // An offset of another response changes nothing about it.
+                let mut offset = other.clone();
+                offset.offsets = vec![vec![0.0; 12], vec![step; 12]];
+                let three = solved(&offset);
+                assert_eq!(three.status, Status::Optimal, "{far} {step}");
+                assert_eq!(one.support, three.support);
+                assert!((one.objective - three.objective).abs() <= most);
             }
         }
     }

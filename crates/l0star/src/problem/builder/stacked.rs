@@ -57,20 +57,19 @@ impl Builder {
         Ok(())
     }
 
-    /// How far each response is moved: where there is an intercept to take it up, by its mean, if that is exact in every row.
-    /// It is where the mean is far larger than the deviation, where fits would work with differences of numbers that
-    /// agree in most of their digits. With offsets it is these that responses are near.
-    fn centres(&self, responses: &[Vec<f64>], p: &[f64]) -> Vec<f64> {
-        let is_plain = !self.intercept
-            || self.loss.response() == ResponseKind::Class
-            || !self.offsets.is_empty();
-        let centre = |response: &Vec<f64>| {
+    /// How far each response is moved: where there is an intercept to take it up, by its mean, offsets taken off, if that
+    /// is exact in every row. It matters where the mean is far larger than the deviation, where fits would work with
+    /// differences of numbers that agree in most of their digits.
+    fn centres(&self, responses: &[Vec<f64>], offset: &[f64], p: &[f64]) -> Vec<f64> {
+        let is_plain = !self.intercept || self.loss.response() == ResponseKind::Class;
+        let centre = |(r, response): (usize, &Vec<f64>)| {
             let total: f64 = p.iter().sum();
-            let is_same = response.iter().all(|b| *b == response[0]);
+            let left = without(response, r, offset);
+            let is_same = left.iter().all(|b| *b == left[0]);
             let mean = if is_same {
-                response[0]
+                left[0]
             } else {
-                kernels::dot(p, response) / total
+                kernels::dot(p, &left) / total
             };
             let is_exact = |b: &f64| two_sum(*b, -mean).1 == 0.0;
             if is_plain || !response.iter().all(is_exact) {
@@ -78,7 +77,7 @@ impl Builder {
             }
             mean
         };
-        responses.iter().map(centre).collect()
+        responses.iter().enumerate().map(centre).collect()
     }
 
     /// The unit of each response, a power of two, and the weight of its rows in that unit.
@@ -91,11 +90,7 @@ impl Builder {
             if is_plain {
                 return Ok((1.0, 1.0));
             }
-            let n = response.len();
-            let own = offset.chunks_exact(n).nth(r).unwrap_or_default();
-            let own = own.iter().copied().chain(std::iter::repeat(0.0));
-            let left = response.iter().zip(own).map(|(b, o)| b - o).collect();
-            let column = Design::dense(n, 1, left)?;
+            let column = Design::dense(response.len(), 1, without(response, r, offset))?;
             let stats = ColumnStats::of(&column, Some(p))[0];
             let size = match stats.is_constant {
                 true if stats.mean != 0.0 => stats.mean.abs(),
@@ -123,11 +118,11 @@ impl Builder {
         offset: &mut [f64],
     ) -> Result<(Vec<f64>, Scores)> {
         let units = self.units(responses, offset, &parts.p)?;
+        let centres = self.centres(responses, offset, &parts.p);
         let rows = parts.p.len();
         for (own, (unit, _)) in offset.chunks_exact_mut(rows).zip(&units) {
             own.iter_mut().for_each(|o| *o /= unit);
         }
-        let centres = self.centres(responses, &parts.p);
         let count = responses.len();
         let has_intercept = self.intercept;
         let features = parts.design.columns() - usize::from(has_intercept);
@@ -166,6 +161,14 @@ impl Builder {
         });
         Ok((b.collect(), scores))
     }
+}
+
+/// Returns response `r` without its offset. `offset`: those of all responses, one after the other, or none.
+fn without(response: &[f64], r: usize, offset: &[f64]) -> Vec<f64> {
+    let own = offset.chunks_exact(response.len()).nth(r);
+    let own = own.unwrap_or_default().iter().copied();
+    let own = own.chain(std::iter::repeat(0.0));
+    response.iter().zip(own).map(|(b, o)| b - o).collect()
 }
 
 /// The response of each class: 1 in its rows, 0 in others. Classes are numbered from 0.
