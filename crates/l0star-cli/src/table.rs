@@ -127,9 +127,18 @@ fn title(proof: &Proof, screen: &Screen) -> String {
 /// A coefficient is per unit of its column, and units differ, so bars of coefficients could not be compared.
 /// Models in files that lack the standard deviations have no bars.
 pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
-    if !model.outputs().is_empty() {
-        return by_response(model, has_intercept, screen);
+    let mut text = if model.outputs().is_empty() {
+        of_one_response(model, has_intercept, screen)
+    } else {
+        by_response(model, has_intercept, screen)
+    };
+    for sentence in explain::twins(model) {
+        text += &screen.wrapped("  ", "  ", &sentence);
     }
+    text
+}
+
+fn of_one_response(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
     let (mut names, mut values): (Vec<String>, Vec<f64>) = model
         .coefficients
         .0
@@ -185,9 +194,6 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
         };
         text.push_str(line.trim_end());
         text.push('\n');
-    }
-    for sentence in explain::twins(model) {
-        text += &screen.wrapped("  ", "  ", &sentence);
     }
     text
 }

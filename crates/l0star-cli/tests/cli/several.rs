@@ -124,6 +124,25 @@ fn lists_prices_and_paths_are_about_features() {
 }
 
 #[test]
+fn a_copy_of_a_column_is_named() {
+    let sandbox = sandbox();
+    let data = String::from_utf8(sandbox.read("data.csv")).unwrap();
+    let x3 = column(&data, "x3");
+    let mut lines = data.lines().map(str::to_owned);
+    let head = lines.next().unwrap() + ",inches\n";
+    let rows = lines
+        .zip(x3)
+        .map(|(line, x)| format!("{line},{}\n", x / 2.54));
+    let copied: String = std::iter::once(head).chain(rows).collect();
+    sandbox.write("copied.csv", &copied);
+    let fit = "fit copied.csv --target b1,b2,b3 -k 2";
+    let text = sandbox.run(fit).stdout;
+    assert!(text.contains("'inches' could stand for 'x3'"), "{text}");
+    let fit = sandbox.json(&format!("{fit} --json"));
+    assert_eq!(fit["twins"], json!({ "x3": ["inches"] }));
+}
+
+#[test]
 fn what_is_for_one_target_is_refused() {
     let sandbox = sandbox();
     for (line, code, words) in [

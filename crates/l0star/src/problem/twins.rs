@@ -24,16 +24,17 @@
 //! Hence the best model without *followers* (the other
 //! members) is within `k (2θ + θ²)` of the best model in which no class is used twice ([`Problem::leading`]).
 //!
+//! Of several responses or classes, where a feature has a coefficient for each, all this holds for the sums over them.
+//!
 //! A model that uses a class twice has at most k − 1 leaders, and on the leader the coefficient `t = x_i + Σ c_j x_j`, whose
 //! ridge is at least `λ t²/2(1 + Σ c_j²)` by Cauchy and Schwarz: the optimum of the leaders alone with these smaller ridges
 //! and k − 1 ([`Problem::doubling`]) is a lower bound of all such models.
 
 use std::sync::Arc;
 
-use super::{ColumnStats, Design, Problem, Structure};
+use super::{ColumnStats, Design, Problem};
 use crate::error::Result;
 use crate::linalg::rounding::U;
-use crate::loss::{Joint, Loss};
 
 /// The largest `2θ + θ²` of a twin.
 const CLOSE: f64 = 5e-12;
@@ -69,37 +70,22 @@ struct Follower {
     is_equal: bool,
 }
 
-/// What is known of a problem when its twins are looked for.
-pub(super) struct Columns<'a> {
-    pub design: &'a Design,
-    pub p: &'a [f64],
-    pub ridge: &'a [f64],
-    pub bounds: &'a [(f64, f64)],
-    /// Prices of features; empty where there are none.
-    pub costs: &'a [f64],
-    pub norms: &'a [f64],
-    pub loss: &'a dyn Loss,
-    /// The loss of all rows, where it couples them.
-    pub joint: Option<&'a dyn Joint>,
-    /// [`Loss::usual_curvature`] of the rows.
-    pub usual_curvature: f64,
-    /// No model worth having is above it.
-    pub null_value: f64,
-    pub centred: bool,
+/// The columns of the data in which twins are looked for: of several responses or classes those of the first.
+struct Columns<'a> {
+    problem: &'a Problem,
+    design: &'a Design,
+    /// Shares of the rows.
+    p: &'a [f64],
+    /// Whether a constant does not count.
+    centred: bool,
 }
 
 impl Twins {
-    /// The classes among the selectable columns. Columns of groups, and those that need others or are needed, have none.
-    pub(super) fn find(columns: &Columns, selectable: &[usize], structure: &Structure) -> Self {
+    /// The classes among the features. Groups, and features that need others or are needed, have none.
+    fn find(columns: &Columns, features: &[usize]) -> Self {
         let Columns {
             design, p, centred, ..
         } = *columns;
-        let needed = structure.ancestors.iter().flatten();
-        let mut is_needed = vec![false; design.columns()];
-        needed.for_each(|j| is_needed[*j] = true);
-        let is_alone = |j: &usize| {
-            structure.members[*j].len() == 1 && structure.ancestors[*j].is_empty() && !is_needed[*j]
-        };
         let moments = ColumnStats::of(design, Some(p));
         // The same pseudorandom numbers for every column, which add up to 0 where a constant does not count.
         let mut weights: Vec<f64> = (0..p.len() as u64).map(noise).collect();
@@ -113,7 +99,7 @@ impl Twins {
             .zip(p)
             .for_each(|(w, p)| *w = (*w - shift) * p);
         let mut probes: Vec<(f64, usize)> = Vec::new();
-        for j in selectable.iter().copied().filter(is_alone) {
+        for j in features.iter().copied() {
             let (_, size) = moments[j].frame(centred);
             let probe = design.dot(j, &weights) / size;
             // An intercept leaves nothing of a constant.
@@ -176,7 +162,9 @@ impl Columns<'_> {
         (column, other): (usize, &[f64]),
         ratio: f64,
     ) -> Option<Follower> {
-        if self.ridge[leader] != self.ridge[column] {
+        let problem = self.problem;
+        let ridge = problem.ridge[leader];
+        if ridge != problem.ridge[column] {
             return None;
         }
         let centre = |v: &[f64]| {
@@ -195,15 +183,21 @@ impl Columns<'_> {
             ratio
         };
         let ratio = size.copysign(sign);
-        let (lower, upper) = self.bounds[column];
-        let (least, most) = self.bounds[leader];
+        let (lower, upper) = problem.range(column);
+        let (least, most) = problem.range(leader);
         let ends = [ratio * lower, ratio * upper];
         let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
         if low < least || high > most {
             return None;
         }
         // One stands for the other only at the same price.
-        if self.costs.get(column) != self.costs.get(leader) {
+        let price = |j: usize| {
+            problem
+                .structure
+                .as_ref()
+                .map(|structure| structure.costs[j])
+        };
+        if price(column) != price(leader) {
             return None;
         }
         let errors: Vec<f64> = own.iter().zip(other).map(|(a, b)| b - ratio * a).collect();
@@ -214,20 +208,20 @@ impl Columns<'_> {
             .map(|(e, p)| p * (e - shift).powi(2))
             .sum();
         // Entries of a view round twice, products with c and differences once more.
-        let rounding = 5.0 * U * (self.norms[leader] + self.norms[column]);
+        let rounding = 5.0 * U * (problem.norms[leader] + problem.norms[column]);
         let largest = self.p.iter().copied().fold(0.0, f64::max).sqrt();
         let error = square.sqrt() * (1.0 + 1e-6) + largest * rounding;
         let widest = || {
             let sizes = errors.iter().map(|e| (e - shift).abs());
             sizes.fold(0.0, f64::max) * (1.0 + 1e-6) + rounding
         };
-        let loss = if let Some(joint) = self.joint {
-            let most = (2.0 * 1.01 * self.null_value / self.ridge[leader]).sqrt();
+        let loss = if let Some(joint) = problem.joint() {
+            let most = (2.0 * 1.01 * problem.null_value / ridge).sqrt();
             joint.growth(widest() * most)
-        } else if self.loss.has_log_link() {
-            self.steep_loss(widest(), self.ridge[leader])
+        } else if problem.loss.has_log_link() {
+            self.steep_loss(widest(), ridge)
         } else {
-            let theta = error * (self.loss.smoothness() / self.ridge[leader]).sqrt();
+            let theta = error * (problem.loss.smoothness() / ridge).sqrt();
             theta * (2.0 + theta)
         };
         // NaN is no twin.
@@ -245,14 +239,38 @@ impl Columns<'_> {
     /// ridge, under a loss with a log link (`θ`, `τ` in the head of this file).
     fn steep_loss(&self, error: f64, ridge: f64) -> f64 {
         let weight: f64 = self.p.iter().sum();
-        let mass = 1.01 * weight * self.usual_curvature;
+        let mass = 1.01 * weight * self.problem.usual_curvature;
         let theta = error * (mass / ridge).sqrt();
-        let tau = error * (2.0 * 1.01 * self.null_value / ridge).sqrt();
+        let tau = error * (2.0 * 1.01 * self.problem.null_value / ridge).sqrt();
         2.0 * theta + 4.0 * theta * theta + tau + 2.0 * tau * tau
     }
 }
 
 impl Problem {
+    /// The classes of twins among the features. Groups, and features that need others or are needed, have none.
+    pub(super) fn find_twins(&self) -> Twins {
+        let mut features = self.selectable.clone();
+        if let Some(structure) = &self.structure {
+            let mut is_needed = vec![false; self.design.columns()];
+            let needed = structure.ancestors.iter().flatten();
+            needed.for_each(|j| is_needed[*j] = true);
+            let is_free = |j: usize| structure.ancestors[j].is_empty() && !is_needed[j];
+            let is_alone = |j: usize| structure.members[j].len() == self.outputs();
+            features.retain(|j| is_alone(*j) && is_free(*j));
+        }
+        Twins::find(&self.data_to_compare(), &features)
+    }
+
+    fn data_to_compare(&self) -> Columns<'_> {
+        let rows = self.p.len() / self.outputs();
+        Columns {
+            problem: self,
+            design: self.scores().map_or(&self.design, |scores| &scores.base),
+            p: &self.p[..rows],
+            centred: self.has_intercept || self.loss.is_relative(),
+        }
+    }
+
     /// The columns that could stand for a column in every model, with the same objective: those that equal it up to their
     /// sign, once scaled and, with an intercept, centred, and have the same bounds.
     ///
@@ -290,23 +308,9 @@ impl Problem {
         for class in &self.twins.classes {
             if class.leader == column {
                 let members: Vec<usize> = class.followers.iter().map(|twin| twin.column).collect();
-                let bounds: Vec<(f64, f64)> =
-                    (0..self.design.columns()).map(|j| self.range(j)).collect();
-                let columns = Columns {
-                    design: &self.design,
-                    p: &self.p,
-                    ridge: &self.ridge,
-                    bounds: &bounds,
-                    costs: self.structure.as_ref().map_or(&[], |s| &s.costs),
-                    norms: &self.norms,
-                    loss: &*self.loss,
-                    joint: self.joint(),
-                    usual_curvature: self.usual_curvature,
-                    null_value: self.null_value,
-                    centred: self.has_intercept || self.loss.is_relative(),
-                };
-                let moments =
-                    ColumnStats::of_columns(&self.design, members.iter().copied(), Some(&self.p));
+                let columns = self.data_to_compare();
+                let own = members.iter().copied();
+                let moments = ColumnStats::of_columns(columns.design, own, Some(columns.p));
                 let sizes = moments.iter().map(|own| own.frame(columns.centred).1);
                 left.classify(members.iter().copied().zip(sizes).collect(), &columns);
                 continue;
@@ -396,13 +400,17 @@ impl Problem {
         for class in &self.twins.classes {
             let leader = class.leader;
             let squares: f64 = class.followers.iter().map(|twin| twin.ratio.powi(2)).sum();
-            ridge[leader] = ridge[leader] / (1.0 + squares) * (1.0 - 1e-12);
-            if let Some(structure) = &mut structure {
-                for twin in &class.followers {
-                    let (lower, upper) = structure.bounds[twin.column];
-                    let (a, b) = (twin.ratio * lower, twin.ratio * upper);
-                    let (least, most) = &mut structure.bounds[leader];
-                    (*least, *most) = (*least + a.min(b), *most + a.max(b));
+            // The columns of each response or class.
+            for shift in (0..self.outputs()).map(|output| output * self.features()) {
+                let own = leader + shift;
+                ridge[own] = ridge[own] / (1.0 + squares) * (1.0 - 1e-12);
+                if let Some(structure) = &mut structure {
+                    for twin in &class.followers {
+                        let (lower, upper) = structure.bounds[twin.column + shift];
+                        let (a, b) = (twin.ratio * lower, twin.ratio * upper);
+                        let (least, most) = &mut structure.bounds[own];
+                        (*least, *most) = (*least + a.min(b), *most + a.max(b));
+                    }
                 }
             }
         }

@@ -22,6 +22,17 @@ proptest! {
         }
     }
 
+    /// The search leaves copies of columns out; every answer is still that of all columns.
+    #[test]
+    fn copies_cost_no_exactness(seed in any::<u64>()) {
+        let mut data = Data::draw_classes(seed);
+        data.add_copies(seed);
+        let outcome = check(&data, &Settings::default());
+        prop_assert!(outcome.is_ok(), "seed {seed}: {outcome:?}\n{data:?}");
+        let outcome = check_answers(&data.builder().build().unwrap());
+        prop_assert!(outcome.is_ok(), "seed {seed}: {outcome:?}\n{data:?}");
+    }
+
     /// With groups, bounds, heredity, forced features and prices, lists, paths and resumed runs equal brute force.
     #[test]
     fn every_question_has_the_answer_of_brute_force(seed in any::<u64>()) {

@@ -3,6 +3,7 @@
 use crate::common;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use crate::cases::cases;
 use crate::copies::{Data, close, draw, hard};
@@ -155,6 +156,42 @@ fn copies_at_most_double_the_nodes() {
         // Ties go to the first column.
         assert_eq!(with.support, without.support, "{name}");
         assert!(close(with.objective, without.objective), "{name}");
+    }
+}
+
+/// Features with a coefficient for each response, or for each class, are searched without copies, too.
+#[test]
+fn copies_at_most_double_the_nodes_of_several_responses_and_classes() {
+    let problem = |data: &Data, classes: bool| {
+        let rows = data.response.len();
+        let design = Design::dense(rows, data.columns.len(), data.columns.concat()).unwrap();
+        let other: Vec<f64> = (0..rows)
+            .map(|i| 0.5 * data.response[i] + data.columns[3][i] - data.columns[5][i])
+            .collect();
+        let class = |i: usize| f64::from(data.response[i] > 0.0) + f64::from(other[i] > 0.5);
+        let builder = if classes {
+            Problem::builder(design, (0..rows).map(class).collect())
+                .loss(Arc::new(loss::Multinomial::new(3)))
+        } else {
+            Problem::builder(design, data.response.clone()).more_responses(vec![other])
+        };
+        let builder = builder.intercept(true).standardize(true);
+        builder.k(4).ridge(0.05).build().unwrap()
+    };
+    for (name, classes) in [("quadratic", false), ("logistic", true)] {
+        let (plain, copied) = hard(name);
+        let run = |data: &Data| solve(&problem(data, classes), &Settings::default()).unwrap();
+        let (without, with) = (run(&plain), run(&copied));
+        assert_eq!(with.status, Status::Optimal, "{name}");
+        assert!(without.nodes > 3, "{name}: {} nodes", without.nodes);
+        assert!(
+            with.nodes <= 2 * without.nodes,
+            "{name}: {} nodes, {} without copies",
+            with.nodes,
+            without.nodes
+        );
+        assert_eq!(with.support, without.support, "{name}");
+        assert_eq!(problem(&copied, classes).twins(0), [24]);
     }
 }
 

@@ -8,7 +8,6 @@ use super::{Builder, range, responses};
 use crate::error::{Error, Result};
 use crate::loss::{Joint, ResponseKind, Rows};
 use crate::problem::shapes::check_length;
-use crate::problem::twins::{Columns, Twins};
 use crate::problem::{Problem, Scores, Standard, Summary, Unpenalised};
 
 /// The rows of positive weight.
@@ -65,10 +64,6 @@ impl Builder {
         };
         range::check_columns(&data, &sizes, &ridge, square, &names, &rows.keep)?;
         let null = self.null(&parts, &rows, scores.is_some())?;
-        let twins = match &scores {
-            None => self.twins(&parts, &rows, &null),
-            Some(_) => Twins::default(),
-        };
         let Parts {
             design,
             p,
@@ -99,7 +94,7 @@ impl Builder {
             included: roles.included,
             structure: structure.is_needed().then(|| Arc::new(structure)),
             l0_factors: roles.l0_factors.into(),
-            twins: Arc::new(twins),
+            twins: Arc::default(),
             unpenalised: Unpenalised::default(),
             norms,
             sizes,
@@ -112,6 +107,7 @@ impl Builder {
             empty_value: Arc::default(),
             summary: None,
         };
+        problem.twins = Arc::new(problem.find_twins());
         problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, roles.free)?;
         if let Some(mut summary) = summary {
@@ -279,25 +275,6 @@ impl Builder {
             value,
             usual_curvature,
         })
-    }
-
-    /// Which features are copies of each other.
-    fn twins(&self, parts: &Parts, rows: &Kept, null: &Null) -> Twins {
-        let structure = &parts.roles.structure;
-        let compared = Columns {
-            design: &parts.design,
-            p: &parts.p,
-            ridge: &parts.ridge,
-            bounds: &structure.bounds,
-            costs: &structure.costs,
-            norms: &parts.norms,
-            loss: &*self.loss,
-            joint: rows.joint.as_deref(),
-            usual_curvature: null.usual_curvature,
-            null_value: null.value,
-            centred: self.intercept || self.loss.is_relative(),
-        };
-        Twins::find(&compared, &parts.roles.selectable, structure)
     }
 
     /// Narrows the bounds of all features to what is assumed of coefficients.

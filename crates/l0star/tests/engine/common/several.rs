@@ -153,6 +153,22 @@ impl Data {
         }
     }
 
+    /// Adds copies of some columns, in other units.
+    pub fn add_copies(&mut self, seed: u64) {
+        let random = &mut Random::new(seed ^ 0x1F83_D9AB_FB41_BD6B);
+        for _ in 0..1 + random.below(2) {
+            let own = &self.columns[random.below(self.columns.len())];
+            let ratio = [1.0, -1.0, 2.0, 0.5, 1.8][random.below(5)];
+            let shift = if self.intercept && random.chance(0.4) {
+                32.0
+            } else {
+                0.0
+            };
+            let copy = own.iter().map(|v| ratio * v + shift).collect();
+            self.columns.push(copy);
+        }
+    }
+
     pub fn builder(&self) -> Builder {
         let (n, d) = (self.columns[0].len(), self.columns.len());
         let design = Design::dense(n, d, self.columns.concat()).unwrap();
