@@ -13,10 +13,14 @@ use super::{ColumnStats, Design, Problem};
 use crate::error::{Error, Result};
 use crate::linalg::double::Double;
 use crate::linalg::rounding::{Doubled, two_product, two_sum};
+use crate::loss::Loss;
 
 /// Columns whose mean is this many times their deviation, and more, are centred. Below it the digits that are lost do not
 /// matter, and plain columns are faster.
 const FAR: f64 = 100.0;
+/// The same where rows belong to several classes: their intercepts are bounded less tightly, the more so the larger the
+/// means, and what is left of a dual point is multiplied by these bounds.
+const FAR_OF_CLASSES: f64 = 2.0;
 
 /// What is kept of the data where the engine's columns are others.
 #[derive(Debug, Clone)]
@@ -37,16 +41,17 @@ pub(crate) struct Standard {
 
 impl Standard {
     /// The columns that the engine works with, and the way back; `None` where they are those of the data. The last column is
-    /// the intercept's, if there is one. `is_relative`: the loss does not see a constant. `bounds` become those of the engine's coefficients.
+    /// the intercept's, if there is one. `bounds` become those of the engine's coefficients.
     pub(super) fn new(
         data: &Design,
         p: &[f64],
         has_intercept: bool,
-        is_relative: bool,
+        loss: &dyn Loss,
         standardize: bool,
         bounds: &mut [(f64, f64)],
         summary: Option<&Summary>,
     ) -> Result<Option<(Self, Design)>> {
+        let is_relative = loss.is_relative();
         if !(has_intercept || is_relative || standardize) {
             return Ok(None);
         }
@@ -75,8 +80,13 @@ impl Standard {
             response = by(&summary.means[own_columns]);
         }
         let may_move = (has_intercept || is_relative) && summary.is_none();
+        let far = if loss.classes().is_some() {
+            FAR_OF_CLASSES
+        } else {
+            FAR
+        };
         for j in (0..own_columns).filter(|_| may_move) {
-            if let Some(centre) = far_centre(data, j, &moments[j]) {
+            if let Some(centre) = far_centre(data, j, &moments[j], far) {
                 let (_, scale) = data.view(j);
                 moves.push((j, two_sum(centre, -centres[j]), scale));
                 centres[j] = centre;
@@ -122,12 +132,12 @@ impl Standard {
     }
 }
 
-/// Where the stored entries of a column should be centred, if they are far from 0.
+/// Where the stored entries of a column should be centred, if its mean is more than `most` deviations from 0.
 ///
 /// A sparse column is moved only where all its entries are stored and the differences are floats: they are written out.
 /// (One with a share f of zeros has a mean of at most `1/√f` deviations, which does little harm.)
-fn far_centre(data: &Design, j: usize, moments: &ColumnStats) -> Option<f64> {
-    if moments.mean.abs() <= FAR * moments.sd {
+fn far_centre(data: &Design, j: usize, moments: &ColumnStats, most: f64) -> Option<f64> {
+    if moments.mean.abs() <= most * moments.sd {
         return None;
     }
     let (centre, scale) = data.view(j);

@@ -198,7 +198,7 @@ impl Builder {
             &design,
             &rows.p,
             self.intercept,
-            self.loss.is_relative(),
+            &*self.loss,
             self.standardize,
             &mut roles.structure.bounds,
             summary,
