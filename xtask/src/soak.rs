@@ -192,6 +192,9 @@ fn boxed() -> Settings {
     }
 }
 
+/// More pieces than any of these small searches takes.
+const MOST_PIECES: usize = 100_000;
+
 /// Solves a problem by a search that is stopped at the node limit and resumed until it is finished.
 fn in_pieces(
     problem: &Problem,
@@ -199,7 +202,9 @@ fn in_pieces(
     highest: &Cell<f64>,
 ) -> Result<Solution, l0star::Error> {
     let mut saved: Option<Vec<u8>> = None;
+    let mut pieces = 0;
     loop {
+        pieces += 1;
         let mut left = Vec::new();
         let sink = Box::new(|checkpoint: &Checkpoint| left = checkpoint.encode());
         let mut run = Run::new(problem, settings).save(Duration::MAX, sink);
@@ -208,7 +213,7 @@ fn in_pieces(
         }
         let found = run.solve()?;
         highest.set(highest.get().max(found.lower_bound.unwrap_or(f64::NAN)));
-        if found.status != Status::NodeLimit {
+        if found.status != Status::NodeLimit || pieces == MOST_PIECES {
             return Ok(found);
         }
         saved = Some(left);

@@ -203,10 +203,13 @@ impl<'p> RowProofs<'_, 'p> {
         first.low = relaxation.run(&first.node(k), &goal, &limits);
         let proved = relaxation.certified_rows(reference);
         let is_closed = first.low.value() >= context.incumbents.cut();
-        if is_closed {
-            context.counters.nodes += 1;
-        } else if self.fixing {
-            relaxation.fix_first(&mut first, context);
+        if self.fixing {
+            if is_closed {
+                // It takes the place of the first node. A resumed search has nodes of its own, and counts these.
+                context.counters.nodes += 1;
+            } else {
+                relaxation.fix_first(&mut first, context);
+            }
         }
         let node = first.node(k);
         let is_leaf = node.budget == 0 || node.free.len() <= node.budget;

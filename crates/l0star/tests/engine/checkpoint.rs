@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::common::stopped::{NEVER, limited, refuses_damage};
 use crate::common::{self, Case, Random, hard, random_case};
 use l0star::{
-    Checkpoint, Design, Mechanisms, Method, Problem, Run, Settings, Solution, Status, loss, solve,
+    Checkpoint, Design, Mechanisms, Method, Problem, Run, Settings, Solution, Status, Use, loss,
+    solve,
 };
 
 /// Runs at most this many nodes; returns the result and the bytes of the last checkpoint.
@@ -20,6 +21,38 @@ fn run(problem: &Problem, settings: &Settings, saved: Option<&[u8]>) -> (Solutio
     let found = run.solve().unwrap();
     assert!(!left.is_empty());
     (found, left)
+}
+
+/// The proofs of Huber's rows close the root here, in every run anew: that must not use up the node of a resumed run.
+#[test]
+fn one_node_at_a_time_comes_to_an_end() {
+    let columns = [
+        -0.6987321539883959,
+        -0.2842573977378615,
+        -0.8836296056768971,
+        1.3878698133737402,
+        -1.1407207349274255,
+        -0.4347664680346046,
+        -1.0,
+        -1.0,
+    ];
+    let design = Design::dense(2, 4, columns.to_vec()).unwrap();
+    let problem = Problem::builder(design, vec![-116.82844214498212, 101.23550208387906])
+        .loss(loss::by_name("huber", 0.3 * 116.82844214498212).unwrap())
+        .standardize(false)
+        .ridge(0.3)
+        .build()
+        .unwrap();
+    let mut settings = limited(1, 1);
+    settings.mechanisms.enumeration = false;
+    settings.mechanisms.boxes = Use::Always;
+    let (mut found, mut saved) = run(&problem, &settings, None);
+    for _ in 0..10 {
+        if found.status == Status::NodeLimit {
+            (found, saved) = run(&problem, &settings, Some(&saved));
+        }
+    }
+    assert_eq!(found.status, Status::Optimal);
 }
 
 /// Runs with this many nodes each until the search is over; returns the result and the number of runs.
