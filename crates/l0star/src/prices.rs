@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::linalg::rounding::U;
 use crate::problem::{Decision, Problem};
 use crate::search::Checkpoint;
 use crate::search::checkpoint::Stamp;
@@ -21,9 +20,6 @@ pub use archive::PriceSink;
 use archive::{Keeping, PriceArchive};
 use together::Asked;
 use twins::Leaders;
-
-/// P of a model is at most its `objective` times this factor (`docs/numerics.md`, section 11).
-const ABOVE: f64 = 1.0 + 32.0 * U;
 
 /// The cost of the other decision about one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -299,7 +295,7 @@ impl Price {
         let Decision { feature, inside } = decision;
         // A model of the problem with the decision is also one of the original problem.
         let low = found.lower_bound.unwrap_or(0.0).max(base.0);
-        let above = |objective: f64| (objective + problem.moment_error(objective)) * ABOVE;
+        let above = |objective: f64| problem.value_above(objective);
         let mut support = found.support;
         if inside {
             // The feature is in even when its coefficient is 0, and so are those that it requires.

@@ -14,6 +14,8 @@ use crate::soak::common::Random;
 const ROUNDING: f64 = 32.0 / (1u64 << 53) as f64;
 /// Absolute error from underflow in an objective (the same section).
 const TINY: f64 = 1e-290;
+/// Absolute error of a residual under a loss with a log link (the same section).
+const RESIDUAL: f64 = 1e-28;
 /// Relative error that `optimal` allows, as a share of [`scale`].
 const PROMISE: f64 = 1e-9;
 /// Factor for the float operations that compare a gap with the allowed gap.
@@ -173,7 +175,7 @@ impl<'c> Truth<'c> {
             };
             let share = Exact::of(ROUNDING)
                 .times(&exact.high)
-                .plus(&Exact::of(TINY));
+                .plus(&Exact::of(TINY + self.of_residuals(exact.high.value())));
             let own = number("an objective", objective)?;
             let holds = own <= exact.high.plus(&share) && exact.low.minus(&share) <= own;
             claim(holds, || {
@@ -185,6 +187,17 @@ impl<'c> Truth<'c> {
             })?;
         }
         Ok(model)
+    }
+
+    /// Error allowed in an objective of this value because residuals are of two doubles (the same section).
+    fn of_residuals(&self, objective: f64) -> f64 {
+        let responses = &self.case.response;
+        let mass = match self.case.loss {
+            "poisson" => responses.iter().copied().fold(1.0, f64::max),
+            "gamma" => 1.0,
+            _ => return 0.0,
+        };
+        RESIDUAL * (2.0 * objective * mass).sqrt() + RESIDUAL * RESIDUAL * mass
     }
 
     /// Checks the best model, its bound and its status.
