@@ -1,6 +1,6 @@
-"""Compares time, proof and objective with abess, which proves nothing, on counts, amounts and survival times.
+"""Compares time, proof and objective with abess, which proves nothing, on counts, amounts, survival times and classes.
 
-``python bench/losses.py`` needs the Python package and abess (``bench/peers/requirements/inexact.txt``). The real
+``python bench/losses.py`` needs the Python package, scikit-learn and abess (``bench/peers/requirements/inexact.txt``). The real
 survival data come with lifelines, and are skipped if it is not installed. Columns are standardised here, so that both
 solve the same problem. Every support of abess is refitted with the same ridge.
 """
@@ -89,6 +89,18 @@ def real(k: int) -> Iterator[Instance]:
     yield Instance(name, "cox", x, y, k, extra={"event": event})
 
 
+def classes() -> Iterator[Instance]:
+    """Yield data with several classes: three kinds of wine, and ten digits."""
+    from sklearn.datasets import load_digits, load_wine
+
+    for name, load, ks in (("wine", load_wine, (3, 5)), ("digits", load_digits, (3,))):
+        data = load()
+        x = standard(data.data)
+        for k in ks:
+            title = f"multinomial {name} n={x.shape[0]} d={x.shape[1]} k={k}"
+            yield Instance(title, "multinomial", x, data.target.astype(float), k)
+
+
 def abess(instance: Instance) -> list[int]:
     """Run abess with the same ridge."""
     from abess import linear
@@ -97,11 +109,13 @@ def abess(instance: Instance) -> list[int]:
         "poisson": linear.PoissonRegression,
         "gamma": linear.GammaRegression,
         "cox": linear.CoxPHSurvivalAnalysis,
+        "multinomial": linear.MultinomialRegression,
     }
     model = kinds[instance.loss](support_size=[instance.k], alpha=len(instance.x) * instance.ridge, thread=1)
     y = np.column_stack([instance.y, instance.extra["event"]]) if instance.loss == "cox" else instance.y
     model.fit(np.ascontiguousarray(instance.x), y, is_normal=False)
-    return [int(j) for j in np.flatnonzero(np.ravel(model.coef_))]
+    coefficients = np.reshape(model.coef_, (instance.x.shape[1], -1))
+    return [int(j) for j in np.flatnonzero(coefficients.any(axis=1))]
 
 
 def instances() -> Iterator[Instance]:
@@ -116,6 +130,7 @@ def instances() -> Iterator[Instance]:
     yield drawn("cox", 1000, 200, 8, 1)
     for k in (3, 5, 8):
         yield from real(k)
+    yield from classes()
 
 
 def main() -> None:

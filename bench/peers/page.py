@@ -78,17 +78,21 @@ def page(found):
 
 
 def of_prices(results):
-    """Describes the prices given to penalised peers; results without `tried` are from a race with one price each."""
-    if any(row.get("tried") for row in results):
-        return (
-            f"The prices at which k non-zeros are best are found for them beforehand; each of them is run at {len(SHARES)} of "
-            "these, and its fastest time counts. They start from the best model, as mixed-integer solvers do (OKRidge takes "
-            "no start)."
-        )
-    return (
-        "They were told one price, in the middle of those at which k non-zeros are best, and no start: at other prices they "
-        "can be faster by far. What this page says of them is of that race alone."
+    """Describes the prices given to penalised peers; results without `tried` are of a single price."""
+    rows = [row for row in results if row["peer"] in BY_NAME and BY_NAME[row["peer"]].penalised]
+    single = (
+        "they were told one price, in the middle of those at which k non-zeros are best, and no start (at other prices they "
+        "can be faster by far)"
     )
+    if not any(row.get("tried") for row in rows):
+        return f"Here {single}."
+    words = (
+        f"The prices at which k non-zeros are best are found for them beforehand; each of them is run at {len(SHARES)} of "
+        "these, and its fastest time counts. They start from the best model, as mixed-integer solvers do (OKRidge takes "
+        "no start)."
+    )
+    early = dict.fromkeys(row["family"] for row in rows if not row.get("tried"))
+    return f"{words} Only in these families {single}: {', '.join(early)}." if early else words
 
 
 def table(families, runs):
