@@ -39,7 +39,8 @@ def page(found):
         "that family; where l0star does not end on the first instance there is no other. In brackets: how many times "
         "as long as l0star. Times are those of the solvers, without reading data, compiling and building models. Peers "
         f"may stop at a relative error of {made['tolerance']:g}; l0star proves 1e-9. Every objective is recomputed by "
-        "one formula, and supports are fitted again before they are compared: an error is one of the support.",
+        "one formula, and supports are fitted again before they are compared: an error is one of the support."
+        + of_single_runs(families, runs),
         "",
         "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a "
         f"price on every non-zero. {of_prices(results)} Where no price is known that makes k non-zeros best they solve the "
@@ -75,6 +76,14 @@ def page(found):
     lines += ["## Where a peer is faster, or l0star does not finish", "", *losses(families, runs), ""]
     notes = sorted({f"- {row['peer']}, {row['family']}: {row['note']}" for row in results if row["note"]})
     return "\n".join([*lines, "## Notes", "", *(notes or ["None."])]) + "\n"
+
+
+def of_single_runs(families, runs):
+    """Names the families on which l0star ends and has run once so far."""
+    once = [
+        family.name for family in families if [row["status"] in SOLVED for row in runs(family.name, "l0star")] == [True]
+    ]
+    return f" A single run so far: {', '.join(once)}." if once else ""
 
 
 def of_prices(results):
