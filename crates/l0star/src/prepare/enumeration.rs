@@ -13,17 +13,21 @@ use crate::tuning::enumeration::{
 };
 use crate::tuning::frames::MAX_COLUMNS;
 
-/// Whether a search is for the best model alone, of a problem without structure, and may expand a node.
+/// Whether a search is for the best model alone, of a problem without structure, and may expand a node. Bounds of
+/// single columns do no harm: what is proved of a set without them holds within them.
 fn is_about_the_best(context: &Context) -> bool {
+    let problem = context.problem;
+    let is_plain = problem.structure.is_none()
+        || problem.loss.is_quadratic() && problem.is_boxed_by_columns() && !problem.is_priced();
     context.mechanisms.enumeration
-        && context.problem.structure.is_none()
+        && is_plain
         && context.incumbents.decision().is_none()
         && !context.incumbents.wants_list()
         && context.limits.reached_between(0, 0).is_none()
 }
 
 /// Whether all models of a problem in Gram form may be enumerated.
-fn applies(context: &Context) -> bool {
+pub(super) fn applies(context: &Context) -> bool {
     let problem = context.problem;
     context.mechanisms.gram
         && problem.loss.is_quadratic()

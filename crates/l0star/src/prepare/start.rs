@@ -48,6 +48,14 @@ pub(crate) fn structured(context: &mut Context, shared: &mut SharedWork) -> Opti
     GramBackend::new(problem, root, mechanisms, reference, &context.limits)
 }
 
+/// What becomes of a problem with bounds in which the bounds are boxes from the beginning.
+pub(crate) enum BoxedStart {
+    /// All models were enumerated, and nothing is left.
+    Settled,
+    /// A search with this relaxation.
+    Search(Box<Boxed>),
+}
+
 /// The relaxation of a problem with bounds in which the bounds are boxes from the beginning, and a first incumbent. It
 /// is used where a search for the best model is expected to be faster with it than with [`structured`]. `None`
 /// otherwise, at a limit, and where the incumbent is at a bound, because nodes with boxes ignore the bounds of the
@@ -56,7 +64,7 @@ pub(crate) fn boxed(
     context: &mut Context,
     alive: Option<&[usize]>,
     shared: &mut SharedWork,
-) -> Option<Boxed> {
+) -> Option<BoxedStart> {
     let (problem, mechanisms) = (context.problem, context.mechanisms);
     let selectable = alive.unwrap_or(&problem.selectable);
     let is_about_the_best =
@@ -78,29 +86,39 @@ pub(crate) fn boxed(
     let is_shared = shared.is_about(problem, alive, selectable);
     let shared = if is_shared { shared } else { &mut unshared };
     let root = shared.root(selectable, None, context)?;
-    if !Boxed::suits(problem, &root, mechanisms) {
+    let (is_new, suits) = (alive.is_none(), Boxed::suits(problem, &root, mechanisms));
+    if !(suits || is_new && enumeration::applies(context)) {
         return None;
     }
-    context.enter(Phase::Heuristic);
-    if alive.is_none() {
-        first_within_bounds(&root, context);
+    if is_new {
+        context.enter(Phase::Heuristic);
+        let are_loose = first_within_bounds(&root, context);
+        context.enter(Phase::Root);
+        // Where bounds bind, too many sets would be better without them.
+        let entries = Entries::of_root(&root);
+        if are_loose && enumeration::settle(&entries, &root.columns, root.selectable, context) {
+            return Some(BoxedStart::Settled);
+        }
+    }
+    if !suits {
+        return None;
     }
     let incumbent = context.incumbents.first()?;
     let can_shrink = Boxed::can_shrink(problem, context.incumbents.reference());
     if problem.is_at_bound(&incumbent.fit.x) || !can_shrink {
         return None;
     }
-    context.enter(Phase::Root);
-    Some(Boxed::within_bounds(problem, &root, mechanisms))
+    let boxed = Boxed::within_bounds(problem, &root, mechanisms);
+    Some(BoxedStart::Search(Box::new(boxed)))
 }
 
 /// Finds a first model of a problem with bounds, and makes the search for others: that of the problem without bounds,
-/// unless these bind.
-fn first_within_bounds(root: &Arc<Root>, context: &mut Context) {
+/// unless these bind. Returns whether they do not.
+fn first_within_bounds(root: &Arc<Root>, context: &mut Context) -> bool {
     let problem = context.problem;
     if problem.is_priced() {
         first_of_sizes(root, context);
-        return;
+        return false;
     }
     let known = context.incumbents.first().map(|known| known.support);
     let k = problem.support_size();
@@ -110,12 +128,14 @@ fn first_within_bounds(root: &Arc<Root>, context: &mut Context) {
     context.counters.calls += 1;
     let within = context.try_support(&support);
     let without = swaps::value(root.form(), &chosen, &mut Cholesky::new());
-    if within > without + BINDING * without.abs() {
+    let are_loose = within <= without + BINDING * without.abs();
+    if !are_loose {
         models::first(context);
     } else if context.looks_for_models() {
         let models = primal::quadratic(problem, Quadratic::whole(root), None);
         models::adopt(context, models);
     }
+    are_loose
 }
 
 /// Finds a first model where prices of features decide how many there are: greedy steps and swaps for one size after

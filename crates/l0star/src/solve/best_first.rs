@@ -7,7 +7,7 @@ use crate::gram::relaxation::GramRelaxation;
 use crate::heuristic;
 use crate::prepare::enumeration;
 use crate::prepare::shared::SharedWork;
-use crate::prepare::start::{self, Prepared};
+use crate::prepare::start::{self, BoxedStart, Prepared};
 use crate::primal;
 use crate::problem::Structure;
 use crate::relaxation::Relaxation;
@@ -93,9 +93,13 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         }
         return begin(context, gram_tree(prepared), started, driver);
     }
-    if let Some(boxed) = start::boxed(&mut context, alive.as_deref(), shared) {
-        let boxed = boxed.on_threads(context.threads);
-        return binary(context, boxed, started, driver);
+    match start::boxed(&mut context, alive.as_deref(), shared) {
+        Some(BoxedStart::Settled) => return enumerated(context, driver),
+        Some(BoxedStart::Search(boxed)) => {
+            let boxed = boxed.on_threads(context.threads);
+            return binary(context, boxed, started, driver);
+        }
+        None => {}
     }
     // For a decision, the best known model is given, and heuristics do not follow decisions.
     if context.incumbents.first().is_none() || (given && context.incumbents.decision().is_none()) {
