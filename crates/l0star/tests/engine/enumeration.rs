@@ -292,3 +292,35 @@ fn lists_are_whole() {
         assert_eq!(with.status, Status::Optimal);
     }
 }
+
+/// Bounds that the best model keeps do no harm: what is proved of a set without them holds within them. The truth is
+/// the same problem without bounds, which others of these tests compare with brute force.
+#[test]
+fn bounds_that_do_not_bind_are_no_obstacle() {
+    for seed in 0..20 {
+        let data = draw(seed, "quadratic", 24);
+        let free = solve(&data.problem(3), &Settings::default()).unwrap();
+        let largest = free
+            .coefficients
+            .iter()
+            .fold(0.0, |m: f64, x| m.max(x.abs()));
+        let (n, d) = (data.response.len(), data.columns.len());
+        let design = Design::dense(n, d, data.columns.concat()).unwrap();
+        let mut builder = Problem::builder(design, data.response.clone())
+            .standardize(false)
+            .intercept(data.intercept)
+            .ridge(data.ridge)
+            .k(3);
+        for j in 0..d {
+            builder = builder.bounds(j, -1.5 * largest, 1.5 * largest);
+        }
+        let found = solve(&builder.build().unwrap(), &Settings::default()).unwrap();
+        assert_eq!(found.status, Status::Optimal, "seed {seed}");
+        assert_eq!(found.support, free.support, "seed {seed}");
+        assert!(
+            (found.objective - free.objective).abs() <= 1e-9 * free.objective,
+            "seed {seed}"
+        );
+        assert!(found.nodes <= 5, "seed {seed}: {} nodes", found.nodes);
+    }
+}
