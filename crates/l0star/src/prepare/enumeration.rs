@@ -91,7 +91,9 @@ pub(crate) fn settle_first(context: &mut Context) -> bool {
 fn settle_wide(context: &mut Context) -> bool {
     let problem = context.problem;
     let count = problem.selectable.len() + problem.penalised.len();
-    if !applies(context) || count <= MAX_COLUMNS || problem.rows() >= count {
+    // Bounds may bind, and then too many sets would be better without them.
+    let suits = applies(context) && !problem.is_boxed();
+    if !suits || count <= MAX_COLUMNS || problem.rows() >= count {
         return false;
     }
     if problem.support_size() == LARGEST && problem.ridge_share() >= LARGE_RIDGE
