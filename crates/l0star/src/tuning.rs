@@ -239,7 +239,7 @@ pub(crate) mod boxes {
     /// Number of parabolas that a round of descent lays over the loss, one after the other …
     pub(crate) const ROW_COVERS: usize = 2;
     /// … and of passes over the coordinates under each of them. Not measured.
-    pub(crate) const ROW_PASSES: usize = 4;
+    pub(crate) const ROW_PASSES: usize = 2;
     /// A round skips coordinates at zero whose pull was below this share of their price. Not measured.
     pub(crate) const ROW_NEAR: f64 = 0.7;
     /// Progress of the bound in boxes of rows: a rise by this share of the distance to the cut. Not measured.

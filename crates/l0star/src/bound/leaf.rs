@@ -3,15 +3,21 @@
 use super::dual::{atom_above, cap};
 use super::{Certified, TINY};
 use crate::linalg::kernels;
-use crate::linalg::rounding::{Doubled, U, gamma};
+use crate::linalg::rounding::{Doubled, U, gamma, two_product};
 use crate::loss::Joint;
 use crate::problem::Problem;
 
 /// Bound of a leaf, where exactly the columns `included` may be non-zero, in doubled precision.
 ///
 /// It is needed where a leaf has to be closed by its own optimum. Sums are kept in two doubles, so that only the
-/// rounding of single terms remains, not that of n of them.
-pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -> Certified {
+/// rounding of single terms remains, not that of n of them. With `has_rests` the terms of the responses have both
+/// halves, too, which takes longer.
+pub(crate) fn leaf_bound(
+    problem: &Problem,
+    alpha: &[f64],
+    included: &[usize],
+    has_rests: bool,
+) -> Certified {
     let (p, b) = (&problem.p, &problem.b);
     let mut total = Doubled::default();
     let mut size = 0.0;
@@ -19,10 +25,19 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
         let (first, second) = problem.loss.conjugate_terms(*alpha, b[i]);
         total.add_product(p[i], -first);
         total.add_product(p[i], -second);
-        size += p[i] * (first.abs() + second.abs());
+        let rest = has_rests.then(|| problem.loss.conjugate_rest(*alpha, b[i]));
+        size += p[i] * first.abs();
+        size += match rest.flatten() {
+            None => p[i] * second.abs(),
+            Some(rest) => {
+                total.add_product(p[i], -rest);
+                1e-9 * p[i] * (alpha.abs() + second.abs())
+            }
+        };
         if let Some(o) = problem.offset.get(i) {
-            total.add_product(p[i], alpha * o);
-            size += p[i] * (alpha * o).abs();
+            let (product, low) = two_product(*alpha, *o);
+            total.add_product(p[i], product);
+            total.add_product(p[i], low);
         }
     }
     let slack = total.error() + 18.0 * U * size * (1.0 + gamma(2 * alpha.len() + 4));

@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 
 use super::{Loss, ResponseKind};
 use crate::linalg::double::Double;
-use crate::linalg::rounding::U;
+use crate::linalg::rounding::{U, two_product};
 
 /// Logarithm of s from which the exponential is continued by its tangent.
 const CAP: f64 = 180.0;
@@ -329,6 +329,15 @@ impl<F: Family> Loss for Exponential<F> {
             m * fall(F::SIGN * alpha / m, s / m),
             alpha * Self::centre(b),
         )
+    }
+
+    /// With `ln b` in two doubles. A count of 0 has no term in c.
+    fn conjugate_rest(&self, alpha: f64, b: f64) -> Option<f64> {
+        if F::mass(b) == 0.0 {
+            return None;
+        }
+        let c = Double::ln(b);
+        Some(two_product(alpha, c.high).1 + alpha * c.low)
     }
 
     /// `ln s` for counts, `c - ln s` for amounts.

@@ -1,5 +1,6 @@
 use super::{Loss, ResponseKind};
 use crate::error::{Error, Result};
+use crate::linalg::rounding::two_product;
 
 /// Huber's loss: with `r = z - b`, `r²/2` where `|r| ≤ δ`, else `δ(|r| - δ/2)`.
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +97,10 @@ impl Loss for Huber {
     #[inline]
     fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64) {
         (0.5 * alpha * alpha, b * alpha)
+    }
+
+    fn conjugate_rest(&self, alpha: f64, b: f64) -> Option<f64> {
+        Some(two_product(alpha, b).1)
     }
 
     #[inline]

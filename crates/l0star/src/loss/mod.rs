@@ -140,6 +140,15 @@ pub trait Loss: Debug + Send + Sync {
     /// terms are returned separately so that a sum over rows can bound its own rounding by the sum of absolute values.
     fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64);
 
+    /// What the second of [`Loss::conjugate_terms`] lost to rounding, if that is known: together they are within
+    /// `1e-26 (|α| + |second|)` of the exact term.
+    ///
+    /// Where slopes are tiny beside responses, second terms are large and cancel in the sum over rows. `None`, the
+    /// default, promises nothing more than [`Loss::conjugate_terms`] does.
+    fn conjugate_rest(&self, _alpha: f64, _b: f64) -> Option<f64> {
+        None
+    }
+
     /// A `z` with `l'(z, b) = α`, the derivative of the conjugate; clipped to a finite value at the ends of the domain.
     fn conjugate_slope(&self, alpha: f64, b: f64) -> f64;
 

@@ -1,4 +1,5 @@
 use super::{Loss, ResponseKind};
+use crate::linalg::rounding::two_product;
 
 /// `l(z, b) = (z - b)²/2`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,6 +56,10 @@ impl Loss for Quadratic {
     #[inline]
     fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64) {
         (0.5 * alpha * alpha, b * alpha)
+    }
+
+    fn conjugate_rest(&self, alpha: f64, b: f64) -> Option<f64> {
+        Some(two_product(alpha, b).1)
     }
 
     #[inline]

@@ -15,25 +15,26 @@ impl Restricted<'_> {
     pub fn certify(&mut self) -> Certified {
         let problem = self.problem;
         let penalised = self.columns.len() - problem.unpenalised.columns().len();
-        let mut bound = self.bound(penalised);
+        let mut bound = self.bound(penalised, false);
         for _ in 0..2 {
             if penalised == 0 || self.objective - bound.value() <= PRECISE * self.objective {
                 break;
             }
             self.refine_slopes();
-            bound = bound.tighter(self.bound(penalised));
+            bound = bound.tighter(self.bound(penalised, true));
         }
         bound.plus(self.cost, self.priced)
     }
 
-    /// Returns the bound at the current slopes, or at the predictions where the loss couples rows.
-    fn bound(&mut self, penalised: usize) -> Certified {
+    /// Returns the bound at the current slopes, or at the predictions where the loss couples rows. `has_rests`: see
+    /// [`leaf_bound`].
+    fn bound(&mut self, penalised: usize, has_rests: bool) -> Certified {
         let (problem, included) = (self.problem, &self.columns[..penalised]);
         if let Some(joint) = problem.joint() {
             return joint_leaf_bound(problem, joint, &self.z, included);
         }
         problem.unpenalised.repair(problem, &mut self.alpha);
-        leaf_bound(problem, &self.alpha, included)
+        leaf_bound(problem, &self.alpha, included, has_rests)
     }
 
     /// Returns the objective of the model fitted last, with predictions and sums in doubled precision.

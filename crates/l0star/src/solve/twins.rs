@@ -35,6 +35,15 @@ struct Spent {
 }
 
 impl Spent {
+    fn new() -> Self {
+        Self {
+            begun: Instant::now(),
+            nodes: 0,
+            calls: 0,
+            seconds: 0.0,
+        }
+    }
+
     /// The settings with the remaining time.
     fn left(&self, settings: &Settings) -> Settings {
         let elapsed = self.begun.elapsed();
@@ -71,6 +80,61 @@ impl Spent {
     }
 }
 
+/// The models that use a class twice, as a problem of their own, and what is proved of them.
+struct Doubled<'s> {
+    problem: Option<Problem>,
+    found: Option<Solution>,
+    /// No such model has a smaller objective; infinite if there is none.
+    bound: f64,
+    shared: &'s mut SharedWork,
+}
+
+impl<'s> Doubled<'s> {
+    /// Bounds them at the root of their search.
+    fn new(
+        problem: Option<Problem>,
+        settings: &Settings,
+        spent: &mut Spent,
+        shared: &'s mut SharedWork,
+    ) -> Result<Self> {
+        let mut doubled = Self {
+            problem,
+            found: None,
+            bound: f64::INFINITY,
+            shared,
+        };
+        if let Some(problem) = &doubled.problem {
+            let found = Run::new(problem, &root(settings)).solve_whole(doubled.shared, None)?;
+            spent.count(&found);
+            doubled.bound = proved(&found);
+            doubled.found = Some(found);
+        }
+        Ok(doubled)
+    }
+
+    /// Searches them until their bound reaches `enough`, unless a model below it is known. Returns the limit that ended
+    /// the search before that.
+    fn raise(
+        &mut self,
+        enough: f64,
+        settings: &Settings,
+        spent: &mut Spent,
+    ) -> Result<Option<Status>> {
+        let (Some(problem), Some(root)) = (&self.problem, &self.found) else {
+            return Ok(None);
+        };
+        if self.bound >= enough || root.objective < enough {
+            return Ok(None);
+        }
+        let more = until(problem, &spent.left_aside(settings), enough, self.shared)?;
+        spent.count(&more);
+        self.bound = self.bound.max(proved(&more));
+        let limit = stopped(settings, &more, enough);
+        self.found = Some(more);
+        Ok(limit)
+    }
+}
+
 /// Solves a problem by means of its leaders.
 pub(super) fn solve<'p>(
     mut run: Run<'p>,
@@ -80,12 +144,7 @@ pub(super) fn solve<'p>(
 ) -> Result<Solution> {
     let (whole, settings) = (run.problem, run.settings.clone());
     let [shared, others] = shared.of_twins();
-    let mut spent = Spent {
-        begun: Instant::now(),
-        nodes: 0,
-        calls: 0,
-        seconds: 0.0,
-    };
+    let mut spent = Spent::new();
     // Checkpoints belong to the whole problem.
     if run.stamp.is_none() && (run.sink.is_some() || run.resume.is_some()) {
         run.stamp = Some(Stamp::new(whole, &settings)?);
@@ -94,14 +153,7 @@ pub(super) fn solve<'p>(
         set.iter_mut().for_each(|j| *j = whole.leader(*j));
     }
     let narrow = narrowed(whole, &settings);
-    let doubling = whole.doubling(leading)?;
-    let mut doubled = None;
-    if let Some(problem) = &doubling {
-        let found = Run::new(problem, &root(&settings)).solve_whole(others, None)?;
-        spent.count(&found);
-        doubled = Some(found);
-    }
-    let bound = doubled.as_ref().map_or(f64::INFINITY, proved);
+    let mut doubled = Doubled::new(whole.doubling(leading)?, &settings, &mut spent, others)?;
     let cluster = run.cluster.clone();
     let observer = run.observer.take().map(|own| Rc::new(RefCell::new(own)));
     // A model of a smaller size that uses followers does not exist among the leaders.
@@ -112,7 +164,7 @@ pub(super) fn solve<'p>(
         settings: spent.left(&narrow),
         observer: observer
             .as_ref()
-            .map(|own| below(own, bound, whole.twin_loss())),
+            .map(|own| below(own, doubled.bound, whole.twin_loss())),
         ..run
     }
     .solve_whole(shared, known)?;
@@ -120,55 +172,31 @@ pub(super) fn solve<'p>(
     let list = settings
         .wants_list()
         .then(|| Expanded::new(whole, &spent.left(&settings), &found));
-    let conclude = |spent: &Spent, found: Solution, bound: f64| {
-        let stopped = found.status.stopped_early().then_some(found.status);
-        let found = match &list {
-            Some(list) => {
-                let doubled = lowered(bound, whole.twin_loss(), bound.max(found.objective));
-                Solution {
-                    peak_open_nodes: found.peak_open_nodes,
-                    ..list.conclude(&settings, doubled, stopped)
-                }
-            }
-            None => concluded(whole, &settings, found, bound),
-        };
-        spent.total(found)
-    };
     if found.status.stopped_early() {
-        return Ok(conclude(&spent, found, bound));
+        let all = with_copies(whole, &settings, list.as_ref(), found, doubled.bound);
+        return Ok(spent.total(all));
     }
 
     let highest = list
         .as_ref()
         .map_or(found.objective, |list| list.promise(&settings));
     let enough = sufficient(&narrow, highest, found.empty_objective);
-    let mut bound = bound;
-    let mut limit = None;
-    if let (Some(problem), Some(root)) = (&doubling, &doubled)
-        && bound < enough
-        && root.objective >= enough
-    {
-        let more = until(problem, &spent.left_aside(&settings), enough, others)?;
-        spent.count(&more);
-        bound = bound.max(proved(&more));
-        limit = stopped(&settings, &more, enough);
-        doubled = Some(more);
-    }
-    if bound >= enough || limit.is_some() {
+    let limit = doubled.raise(enough, &settings, &mut spent)?;
+    if doubled.bound >= enough || limit.is_some() {
         let status = limit.unwrap_or(found.status);
         let leaders = Solution {
             status,
             ..found.clone()
         };
-        let all = conclude(&spent, leaders, bound);
+        let all = with_copies(whole, &settings, list.as_ref(), leaders, doubled.bound);
         // A list with very many substitutes omits some of them.
         let is_enough = !all.status.falls_short() || found.status.falls_short();
         if list.is_none() || limit.is_some() || is_enough {
-            return Ok(all);
+            return Ok(spent.total(all));
         }
     }
     // A second member may be worth more than another feature: the whole problem decides.
-    let sets = [Some(&found), doubled.as_ref()];
+    let sets = [Some(&found), doubled.found.as_ref()];
     let sets = sets
         .into_iter()
         .flatten()
@@ -180,6 +208,26 @@ pub(super) fn solve<'p>(
     let found = run.solve_whole(&mut SharedWork::single(), None)?;
     spent.count(&found);
     Ok(spent.total(found))
+}
+
+/// Converts the solution of the leaders, or the list expanded from it, to one of the whole problem; `bound`: that of the
+/// models that use a class twice.
+fn with_copies(
+    whole: &Problem,
+    settings: &Settings,
+    list: Option<&Expanded>,
+    found: Solution,
+    bound: f64,
+) -> Solution {
+    let Some(list) = list else {
+        return concluded(whole, settings, found, bound);
+    };
+    let stopped = found.status.stopped_early().then_some(found.status);
+    let doubled = lowered(bound, whole.twin_loss(), bound.max(found.objective));
+    Solution {
+        peak_open_nodes: found.peak_open_nodes,
+        ..list.conclude(settings, doubled, stopped)
+    }
 }
 
 /// The settings of a search that only needs the bound of its root. They keep it short, since nothing else has begun

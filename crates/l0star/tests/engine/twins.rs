@@ -133,6 +133,20 @@ proptest! {
     }
 }
 
+/// Asserts that copies leave the search nearly as it was: the same model in at most twice the nodes.
+fn assert_search_is_as_long(name: &str, with: &Solution, without: &Solution) {
+    assert_eq!(with.status, Status::Optimal, "{name}");
+    let (most, few) = (2 * without.nodes, without.nodes);
+    assert!(few > 3, "{name}: {few} nodes show nothing");
+    assert!(
+        with.nodes <= most,
+        "{name}: {} nodes, {few} without copies",
+        with.nodes
+    );
+    // Ties go to the first column.
+    assert_eq!(with.support, without.support, "{name}");
+}
+
 #[test]
 fn copies_at_most_double_the_nodes() {
     for name in ["quadratic", "huber", "logistic"] {
@@ -141,20 +155,7 @@ fn copies_at_most_double_the_nodes() {
             solve(&data.problem(name, 6), &Settings::default()).unwrap()
         };
         let (without, with) = (run(&plain), run(&copied));
-        assert_eq!(with.status, Status::Optimal, "{name}");
-        assert!(
-            without.nodes > 3,
-            "{name}: {} nodes show nothing",
-            without.nodes
-        );
-        assert!(
-            with.nodes <= 2 * without.nodes,
-            "{name}: {} nodes, {} without copies",
-            with.nodes,
-            without.nodes
-        );
-        // Ties go to the first column.
-        assert_eq!(with.support, without.support, "{name}");
+        assert_search_is_as_long(name, &with, &without);
         assert!(close(with.objective, without.objective), "{name}");
     }
 }
@@ -182,15 +183,7 @@ fn copies_at_most_double_the_nodes_of_several_responses_and_classes() {
         let (plain, copied) = hard(name);
         let run = |data: &Data| solve(&problem(data, classes), &Settings::default()).unwrap();
         let (without, with) = (run(&plain), run(&copied));
-        assert_eq!(with.status, Status::Optimal, "{name}");
-        assert!(without.nodes > 3, "{name}: {} nodes", without.nodes);
-        assert!(
-            with.nodes <= 2 * without.nodes,
-            "{name}: {} nodes, {} without copies",
-            with.nodes,
-            without.nodes
-        );
-        assert_eq!(with.support, without.support, "{name}");
+        assert_search_is_as_long(name, &with, &without);
         assert_eq!(problem(&copied, classes).twins(0), [24]);
     }
 }

@@ -69,114 +69,135 @@ fn chapter(results: &Results) -> Chapter {
     }
 }
 
+/// Returns what the paper says of one data set, and whether it holds.
 fn statements(results: &Results, panel: &str, title: &str) -> Vec<Statement> {
-    let marks = |method: &str| results.marks(panel, method, |record| record.seconds);
+    let mut statements = Vec::new();
+    statements.extend(faster_with_gaps(results, panel, title));
+    statements.push(faster_than_mip(results, panel, title));
+    statements.push(one_call(results, panel, title));
+    statements.push(optimum_found(results, panel, title));
+    statements
+}
+
+/// Returns the mean seconds of a method at each allowed gap.
+fn mean_seconds(results: &Results, panel: &str, method: &str) -> Vec<f64> {
+    let marks = results.marks(panel, method, |record| record.seconds);
+    marks.into_iter().map(|mark| mark.mean).collect()
+}
+
+/// Returns the statement that larger gaps make the search faster, if both searches ran.
+fn faster_with_gaps(results: &Results, panel: &str, title: &str) -> Option<Statement> {
     let ends = |method: &str| {
-        let marks = marks(method);
-        Some((marks.first()?.mean, marks.last()?.mean))
+        let seconds = mean_seconds(results, panel, method);
+        Some((*seconds.first()?, *seconds.last()?))
     };
+    let ((bfs, bfs_last), (own, own_last)) = (ends(BFS.name)?, ends(ENGINE.name)?);
+    Some(statement(
+        &format!("{title}: BFS becomes faster as Δ increases"),
+        format!(
+            "seconds at Δ = 0 and 1e-5: {} {} and {}, {} {} and {}",
+            BFS.name,
+            short(bfs),
+            short(bfs_last),
+            ENGINE.name,
+            short(own),
+            short(own_last)
+        ),
+        "the time at Δ = 1e-5 is below that at Δ = 0",
+        bfs_last < bfs,
+    ))
+}
+
+/// Returns the statement that the search is faster than the MIP solver, by what the paper says of the data.
+fn faster_than_mip(results: &Results, panel: &str, title: &str) -> Statement {
     let ratio = |method: &str| {
-        let pairs = marks(MIP).into_iter().zip(marks(method));
-        pairs
-            .map(|(mip, own)| mip.mean / own.mean)
-            .collect::<Vec<f64>>()
+        let pairs = mean_seconds(results, panel, MIP).into_iter();
+        let pairs = pairs.zip(mean_seconds(results, panel, method));
+        pairs.map(|(mip, own)| mip / own).collect::<Vec<f64>>()
     };
-    let slower = |ratios: &[f64]| ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let one_call = |method: &str| {
-        let runs = results
-            .of(panel, method)
-            .filter(|record| record.x >= ONE_CALL);
+    let least = |ratios: &[f64]| ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let (bfs, own) = (ratio(BFS.name), ratio(ENGINE.name));
+    if bfs.is_empty() {
+        return Statement {
+            paper: format!("{title}: BFS is faster than MIP with every Δ"),
+            found: "the MIP solver was not there".into(),
+            rule: "MIP takes longer at every Δ".into(),
+            holds: None,
+        };
+    }
+    let found = format!(
+        "MIP takes at least {} times as long as {} ({} times at Δ = 0), {} times as long as {} ({} times at Δ = 0)",
+        short(least(&bfs)),
+        BFS.name,
+        short(bfs[0]),
+        short(least(&own)),
+        ENGINE.name,
+        short(own[0])
+    );
+    let (more, rule, times) = if panel == "boston" {
+        let rule = "MIP takes longer at every Δ, and 300 times as long at Δ = 0";
+        (", at Δ = 0 more than 300 times", rule, 300.0)
+    } else {
+        ("", "MIP takes longer at every Δ", 0.0)
+    };
+    statement(
+        &format!("{title}: BFS is faster than MIP with every Δ{more}"),
+        found,
+        rule,
+        least(&bfs) > 1.0 && bfs[0] > times,
+    )
+}
+
+/// Returns the statement that a single solver call is enough where the gap is large.
+fn one_call(results: &Results, panel: &str, title: &str) -> Statement {
+    let calls = |method: &str| {
+        let runs = results.of(panel, method);
+        let runs = runs.filter(|record| record.x >= ONE_CALL);
         runs.map(|record| record.solver_calls).max().unwrap_or(0)
     };
-    let exact = |method: &str| {
+    let (bfs, own) = (calls(BFS.name), calls(ENGINE.name));
+    statement(
+        &format!("{title}: one solver call for Δ ≥ 4e-6"),
+        format!("at most {}: {bfs}, {}: {own}", BFS.name, ENGINE.name),
+        "BFS (paper) needs one",
+        bfs == 1,
+    )
+}
+
+/// Returns the statement that the search finds the optimum in spite of its gap.
+fn optimum_found(results: &Results, panel: &str, title: &str) -> Statement {
+    let missed = |method: &str| {
         let runs = results.of(panel, method);
         runs.filter(|record| results.error(record) != Some(0.0))
             .map(|record| format!("{:e}", record.x))
             .collect::<Vec<_>>()
     };
-    let mut statements = Vec::new();
-    if let (Some((bfs, bfs_last)), Some((own, own_last))) = (ends(BFS.name), ends(ENGINE.name)) {
-        statements.push(statement(
-            &format!("{title}: BFS becomes faster as Δ increases"),
-            format!(
-                "seconds at Δ = 0 and 1e-5: {} {} and {}, {} {} and {}",
-                BFS.name,
-                short(bfs),
-                short(bfs_last),
-                ENGINE.name,
-                short(own),
-                short(own_last)
-            ),
-            "the time at Δ = 1e-5 is below that at Δ = 0",
-            bfs_last < bfs,
-        ));
-    }
-    let (bfs, own) = (ratio(BFS.name), ratio(ENGINE.name));
-    statements.push(if bfs.is_empty() {
-        Statement {
-            paper: format!("{title}: BFS is faster than MIP with every Δ"),
-            found: "the MIP solver was not there".into(),
-            rule: "MIP takes longer at every Δ".into(),
-            holds: None,
-        }
-    } else {
-        statement(
-            &format!("{title}: BFS is faster than MIP with every Δ{}", if panel == "boston" { ", at Δ = 0 more than 300 times" } else { "" }),
-            format!(
-                "MIP takes at least {} times as long as {} ({} times at Δ = 0), {} times as long as {} ({} times at Δ = 0)",
-                short(slower(&bfs)),
-                BFS.name,
-                short(bfs[0]),
-                short(slower(&own)),
-                ENGINE.name,
-                short(own[0])
-            ),
-            if panel == "boston" {
-                "MIP takes longer at every Δ, and 300 times as long at Δ = 0"
-            } else {
-                "MIP takes longer at every Δ"
-            },
-            slower(&bfs) > 1.0 && (panel != "boston" || bfs[0] > 300.0),
+    let (bfs, own) = (missed(BFS.name), missed(ENGINE.name));
+    let found = match (bfs.is_empty(), own.is_empty()) {
+        (true, true) => "both searches find it with every Δ".into(),
+        (true, false) => format!(
+            "{} with every Δ, {} except at {}",
+            BFS.name,
+            ENGINE.name,
+            own.join(", ")
+        ),
+        (false, _) => format!("{} except at {}", BFS.name, bfs.join(", ")),
+    };
+    let (place, rule, excepted) = if panel == "boston" {
+        (
+            "except at Δ = 2e-6",
+            "BFS (paper) misses it nowhere else",
+            "2e-6",
         )
-    });
-    let calls = [BFS.name, ENGINE.name].map(|method| (method, one_call(method)));
-    statements.push(statement(
-        &format!("{title}: one solver call for Δ ≥ 4e-6"),
-        format!(
-            "at most {}: {}, {}: {}",
-            calls[0].0, calls[0].1, calls[1].0, calls[1].1
-        ),
-        "BFS (paper) needs one",
-        calls[0].1 == 1,
-    ));
-    let missed = exact(BFS.name);
-    statements.push(statement(
-        &format!(
-            "{title}: BFS finds the optimum {}",
-            if panel == "boston" {
-                "except at Δ = 2e-6"
-            } else {
-                "with every Δ"
-            }
-        ),
-        match (missed.is_empty(), exact(ENGINE.name).is_empty()) {
-            (true, true) => "both searches find it with every Δ".into(),
-            (true, false) => format!(
-                "{} with every Δ, {} except at {}",
-                BFS.name,
-                ENGINE.name,
-                exact(ENGINE.name).join(", ")
-            ),
-            (false, _) => format!("{} except at {}", BFS.name, missed.join(", ")),
-        },
-        if panel == "boston" {
-            "BFS (paper) misses it nowhere else"
-        } else {
-            "BFS (paper) misses it nowhere"
-        },
-        missed.is_empty() || (panel == "boston" && missed == ["2e-6"]),
-    ));
-    statements
+    } else {
+        ("with every Δ", "BFS (paper) misses it nowhere", "")
+    };
+    statement(
+        &format!("{title}: BFS finds the optimum {place}"),
+        found,
+        rule,
+        bfs.is_empty() || bfs == [excepted],
+    )
 }
 
 /// Returns the statement that each inexact method misses an optimum on one of the data sets.

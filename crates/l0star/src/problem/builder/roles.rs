@@ -36,6 +36,72 @@ impl Default for Roles {
     }
 }
 
+fn conflict(names: &[String], column: usize) -> Error {
+    Error::Conflict {
+        column: names[column].clone(),
+    }
+}
+
+/// Applies the rules of heredity to what is in or out: what is in needs its parents, and what needs something excluded
+/// is out, until nothing new follows.
+fn follow(
+    parents: &[Vec<usize>],
+    names: &[String],
+    kinds: &mut [Kind],
+    included: &mut [bool],
+) -> Result<()> {
+    let mut is_open = true;
+    while std::mem::take(&mut is_open) {
+        for (child, needed) in parents.iter().enumerate() {
+            let is_in = included[child] || kinds[child] == Kind::AlwaysIn;
+            for parent in needed {
+                if kinds[*parent] == Kind::Excluded {
+                    if is_in {
+                        return Err(conflict(names, *parent));
+                    }
+                    is_open |= kinds[child] != Kind::Excluded;
+                    kinds[child] = Kind::Excluded;
+                } else if is_in && kinds[*parent] == Kind::Selectable {
+                    is_open |= !included[*parent];
+                    included[*parent] = true;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Structure {
+    /// Stores, for each selectable column, the selectable columns that it needs, directly or through others.
+    fn add_ancestors(
+        &mut self,
+        selectable: &[usize],
+        parents: &[Vec<usize>],
+        names: &[String],
+    ) -> Result<()> {
+        let is_selectable = |j: &usize| selectable.binary_search(j).is_ok();
+        for child in selectable.iter().copied() {
+            let mut all: Vec<usize> = Vec::new();
+            let mut next = parents[child].clone();
+            while let Some(j) = next.pop() {
+                if is_selectable(&j) && !all.contains(&j) {
+                    next.extend_from_slice(&parents[j]);
+                    all.push(j);
+                }
+            }
+            if all.contains(&child) {
+                return Err(Error::Circle {
+                    column: names[child].clone(),
+                });
+            }
+            all.sort_unstable();
+            self.heredity |= !all.is_empty();
+            self.ancestors[child] = all;
+        }
+        Ok(())
+    }
+}
+
 impl Builder {
     /// The ridge of each column, and what each column is.
     pub(super) fn roles(&self, names: &[String]) -> Result<(Vec<f64>, Roles)> {
@@ -47,30 +113,7 @@ impl Builder {
             Err(Error::NoSuchColumn { column, columns })
         };
         let mut ridge = self.ridges(&known)?;
-        let mut kinds = vec![Kind::Selectable; columns];
-        let conflict = |column: usize| Error::Conflict {
-            column: names[column].clone(),
-        };
-        for column in &self.excluded {
-            kinds[known(*column)?] = Kind::Excluded;
-        }
-        for (column, own) in &self.always_in {
-            known(*column)?;
-            if kinds[*column] == Kind::Excluded {
-                return Err(conflict(*column));
-            }
-            let own = own.unwrap_or(ridge[*column]);
-            if !(own >= 0.0 && own.is_finite()) {
-                return Err(Error::Setting {
-                    name: "the ridge of an always-in column",
-                    value: own.to_string(),
-                    range: "it must be a finite number >= 0",
-                });
-            }
-            ridge[*column] = own;
-            kinds[*column] = Kind::AlwaysIn;
-        }
-
+        let mut kinds = self.kinds(names, &mut ridge, &known)?;
         let mut structure = Structure::new(columns);
         let leaders = self.leaders(names, &kinds, &mut structure, &known)?;
         self.check_bounds(names, &ridge, &kinds, &mut structure, &known)?;
@@ -81,31 +124,13 @@ impl Builder {
         let mut included = vec![false; columns];
         for column in &self.included {
             match kinds[known(*column)?] {
-                Kind::Excluded => return Err(conflict(*column)),
+                Kind::Excluded => return Err(conflict(names, *column)),
                 // It is in already, outside the budget.
                 Kind::AlwaysIn => {}
                 Kind::Selectable => included[leaders[*column]] = true,
             }
         }
-        // What is in needs its parents, what needs something excluded is out; until nothing new follows.
-        let mut is_open = !self.required.is_empty();
-        while std::mem::take(&mut is_open) {
-            for (child, needed) in parents.iter().enumerate() {
-                let is_in = included[child] || kinds[child] == Kind::AlwaysIn;
-                for parent in needed {
-                    if kinds[*parent] == Kind::Excluded {
-                        if is_in {
-                            return Err(conflict(*parent));
-                        }
-                        is_open |= kinds[child] != Kind::Excluded;
-                        kinds[child] = Kind::Excluded;
-                    } else if is_in && kinds[*parent] == Kind::Selectable {
-                        is_open |= !included[*parent];
-                        included[*parent] = true;
-                    }
-                }
-            }
-        }
+        follow(&parents, names, &mut kinds, &mut included)?;
 
         let mut roles = Roles::default();
         for j in 0..columns {
@@ -123,28 +148,40 @@ impl Builder {
             }
         }
         roles.penalised.sort_unstable();
-        let is_selectable = |j: &usize| roles.selectable.binary_search(j).is_ok();
-        for child in roles.selectable.iter().copied() {
-            let mut all: Vec<usize> = Vec::new();
-            let mut next = parents[child].clone();
-            while let Some(j) = next.pop() {
-                if is_selectable(&j) && !all.contains(&j) {
-                    next.extend_from_slice(&parents[j]);
-                    all.push(j);
-                }
-            }
-            if all.contains(&child) {
-                return Err(Error::Circle {
-                    column: names[child].clone(),
-                });
-            }
-            all.sort_unstable();
-            structure.heredity |= !all.is_empty();
-            structure.ancestors[child] = all;
-        }
+        structure.add_ancestors(&roles.selectable, &parents, names)?;
         roles.structure = structure;
         roles.l0_factors = l0_factors;
         Ok((ridge, roles))
+    }
+
+    /// The kind of each column, with the ridges that columns bring along that are always in.
+    fn kinds(
+        &self,
+        names: &[String],
+        ridge: &mut [f64],
+        known: &dyn Fn(usize) -> Result<usize>,
+    ) -> Result<Vec<Kind>> {
+        let mut kinds = vec![Kind::Selectable; names.len()];
+        for column in &self.excluded {
+            kinds[known(*column)?] = Kind::Excluded;
+        }
+        for (column, own) in &self.always_in {
+            known(*column)?;
+            if kinds[*column] == Kind::Excluded {
+                return Err(conflict(names, *column));
+            }
+            let own = own.unwrap_or(ridge[*column]);
+            if !(own >= 0.0 && own.is_finite()) {
+                return Err(Error::Setting {
+                    name: "the ridge of an always-in column",
+                    value: own.to_string(),
+                    range: "it must be a finite number >= 0",
+                });
+            }
+            ridge[*column] = own;
+            kinds[*column] = Kind::AlwaysIn;
+        }
+        Ok(kinds)
     }
 
     /// λ of each column.
