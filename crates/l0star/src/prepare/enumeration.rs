@@ -13,8 +13,10 @@ use crate::tuning::enumeration::{
 };
 use crate::tuning::frames::MAX_COLUMNS;
 
-/// Whether a search is for the best model alone, of a problem without structure, and may expand a node. Bounds of
-/// single columns do no harm: what is proved of a set without them holds within them.
+/// Whether a search is for the best model alone, of a problem without structure, and may expand a node.
+///
+/// Bounds of single columns do no harm: what is proved of a set without them holds within them. Where they bind, more
+/// sets are left to fit, and the enumeration is abandoned if these are too many.
 fn is_about_the_best(context: &Context) -> bool {
     let problem = context.problem;
     let is_plain = problem.structure.is_none()
@@ -81,6 +83,27 @@ pub(crate) fn settle(
     is_settled
 }
 
+/// Like [`settle`], for a problem that may have bounds. Unless it has been searched for models already, that is done if
+/// a first attempt leaves too many sets: within bounds, the search takes longer than most enumerations.
+pub(super) fn settle_within(
+    entries: &Entries,
+    columns: &[usize],
+    selectable: usize,
+    has_models: bool,
+    context: &mut Context,
+) -> bool {
+    if settle(entries, columns, selectable, context) {
+        return true;
+    }
+    if has_models {
+        return false;
+    }
+    context.enter(Phase::Heuristic);
+    models::first(context);
+    context.enter(Phase::Root);
+    settle(entries, columns, selectable, context)
+}
+
 /// Enumerates all models of a problem before anything else is prepared, where that is expected to be faster than a
 /// search. Returns true when nothing is left to search.
 pub(crate) fn settle_first(context: &mut Context) -> bool {
@@ -91,9 +114,7 @@ pub(crate) fn settle_first(context: &mut Context) -> bool {
 fn settle_wide(context: &mut Context) -> bool {
     let problem = context.problem;
     let count = problem.selectable.len() + problem.penalised.len();
-    // Bounds may bind, and then too many sets would be better without them.
-    let suits = applies(context) && !problem.is_boxed();
-    if !suits || count <= MAX_COLUMNS || problem.rows() >= count {
+    if !applies(context) || count <= MAX_COLUMNS || problem.rows() >= count {
         return false;
     }
     if problem.support_size() == LARGEST && problem.ridge_share() >= LARGE_RIDGE
@@ -109,9 +130,13 @@ fn settle_wide(context: &mut Context) -> bool {
     if context.incumbents.first().is_none() {
         heuristic::first_incumbent(context);
     }
-    models::first(context);
+    let has_models = !problem.is_boxed();
+    if has_models {
+        models::first(context);
+    }
     context.enter(Phase::Root);
-    settle(&entries, &columns, problem.selectable.len(), context)
+    let selectable = problem.selectable.len();
+    settle_within(&entries, &columns, selectable, has_models, context)
 }
 
 /// Enumerates all models of up to three features, for a loss other than the quadratic and a problem with weak bounds.

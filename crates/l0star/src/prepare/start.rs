@@ -94,9 +94,10 @@ pub(crate) fn boxed(
         context.enter(Phase::Heuristic);
         let are_loose = first_within_bounds(&root, context);
         context.enter(Phase::Root);
-        // Where bounds bind, too many sets would be better without them.
         let entries = Entries::of_root(&root);
-        if are_loose && enumeration::settle(&entries, &root.columns, root.selectable, context) {
+        let is_settled =
+            enumeration::settle_within(&entries, &root.columns, root.selectable, are_loose, context);
+        if is_settled {
             return Some(BoxedStart::Settled);
         }
     }
@@ -112,13 +113,13 @@ pub(crate) fn boxed(
     Some(BoxedStart::Search(Box::new(boxed)))
 }
 
-/// Finds a first model of a problem with bounds, and makes the search for others: that of the problem without bounds,
-/// unless these bind. Returns whether they do not.
+/// Finds a first model of a problem with bounds. Unless these bind, it also makes the search for others, that of the
+/// problem without bounds. Returns whether that is done, or not needed.
 fn first_within_bounds(root: &Arc<Root>, context: &mut Context) -> bool {
     let problem = context.problem;
     if problem.is_priced() {
         first_of_sizes(root, context);
-        return false;
+        return true;
     }
     let known = context.incumbents.first().map(|known| known.support);
     let k = problem.support_size();
@@ -129,9 +130,7 @@ fn first_within_bounds(root: &Arc<Root>, context: &mut Context) -> bool {
     let within = context.try_support(&support);
     let without = swaps::value(root.form(), &chosen, &mut Cholesky::new());
     let are_loose = within <= without + BINDING * without.abs();
-    if !are_loose {
-        models::first(context);
-    } else if context.looks_for_models() {
+    if are_loose && context.looks_for_models() {
         let models = primal::quadratic(problem, Quadratic::whole(root), None);
         models::adopt(context, models);
     }
