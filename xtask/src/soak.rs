@@ -167,10 +167,11 @@ fn configurations(case: u64) -> Vec<Settings> {
     all
 }
 
-/// Returns the default settings with screening before the Gram matrix for small problems too.
+/// Returns the default settings with screening before the Gram matrix, and with working sets, for small problems too.
 fn screened() -> Settings {
     let mechanisms = Mechanisms {
         screen_from: 0,
+        working_from: 0,
         ..Mechanisms::default()
     };
     Settings {

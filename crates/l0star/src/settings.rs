@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::tuning::prepare::SHORT_PRODUCT;
+use crate::tuning::working::MANY_FEATURES;
 
 /// Defines an enum whose variants are words, which are the same in Rust, on the command line, in JSON and in Python.
 macro_rules! words {
@@ -134,6 +135,8 @@ pub struct Mechanisms {
     /// Size of a Gram matrix, in multiplications, from which columns that one dual point rules out are dropped before
     /// it is formed.
     pub screen_from: u64,
+    /// Number of features from which nodes with groups, bounds or prices are solved over working sets.
+    pub working_from: usize,
     /// Enumeration of small budgets: quadratic problems with at most four features, other problems with at most three,
     /// and nodes of quadratic problems with at most three left to choose.
     pub enumeration: bool,
@@ -162,6 +165,7 @@ impl Default for Mechanisms {
         Self {
             gram: true,
             screen_from: SHORT_PRODUCT,
+            working_from: MANY_FEATURES,
             enumeration: true,
             lifting: true,
             spreading: true,

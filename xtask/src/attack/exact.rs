@@ -127,6 +127,7 @@ fn drawn(case: &Case, random: &mut Random) -> Settings {
     settings.mechanisms.gram = random.chance(0.8);
     if random.chance(0.3) {
         settings.mechanisms.screen_from = 0;
+        settings.mechanisms.working_from = 0;
     }
     if random.chance(0.3) {
         settings.mechanisms.boxes = Use::Always;

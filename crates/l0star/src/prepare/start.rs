@@ -95,8 +95,13 @@ pub(crate) fn boxed(
         let are_loose = first_within_bounds(&root, context);
         context.enter(Phase::Root);
         let entries = Entries::of_root(&root);
-        let is_settled =
-            enumeration::settle_within(&entries, &root.columns, root.selectable, are_loose, context);
+        let is_settled = enumeration::settle_within(
+            &entries,
+            &root.columns,
+            root.selectable,
+            are_loose,
+            context,
+        );
         if is_settled {
             return Some(BoxedStart::Settled);
         }

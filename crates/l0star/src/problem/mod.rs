@@ -45,6 +45,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::loss::{Joint, Loss};
+use crate::tuning::frames::MAX_COLUMNS;
 use crate::tuning::prepare::SMALL_RIDGE;
 
 /// A problem that exists is solvable: finite data, shapes that agree, settings in range.
@@ -210,7 +211,20 @@ impl Problem {
     /// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
     /// are worth a longer search for models before anything is proved.
     pub(crate) fn has_weak_bounds(&self) -> bool {
-        self.observations() < self.selectable.len() as u64 && self.ridge_share() < SMALL_RIDGE
+        self.observations() < self.selectable.len() as u64
+            && self.ridge_share() < SMALL_RIDGE
+            && !self.is_wide_within_bounds()
+    }
+
+    /// Whether all coefficients of a problem have finite bounds, and it has too many features for a Gram matrix.
+    fn is_wide_within_bounds(&self) -> bool {
+        let is_bounded = |j: &usize| {
+            let (low, high) = self.range(*j);
+            low.is_finite() && high.is_finite()
+        };
+        self.selectable.len() > MAX_COLUMNS
+            && self.is_boxed()
+            && self.selectable.iter().all(is_bounded)
     }
 
     /// A ridge, one digit long, with which proofs are far easier than with this one: large enough beside the curvatures for

@@ -123,11 +123,11 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         let start = context.incumbents.first().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
         if let Some(backend) = start::structured(&mut context, shared) {
-            let relaxation = Structured::new(backend, &start);
+            let relaxation = Structured::new(backend, context.mechanisms, &start);
             return binary(context, relaxation, started, driver);
         }
         let rows = Rows::new(problem, context.mechanisms, &context.limits);
-        let relaxation = Structured::new(rows, &start);
+        let relaxation = Structured::new(rows, context.mechanisms, &start);
         return binary(context, relaxation, started, driver);
     }
     // A quadratic problem without a Gram form has many columns, and more of them are active at the root than a Newton

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 
 use crate::cases::cases;
-use crate::common::{self, Random, dense_case, random_case};
+use crate::common::priced::priced_case;
+use crate::common::{self, Random, dense_case, random_case, ruled_case};
 use l0star::search::{Event, News};
 use l0star::{
     Design, Error, Mechanisms, Method, Problem, RelaxationKind, Settings, Solution, Status, Use,
@@ -16,6 +17,20 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
     if !common::suits(problem, settings.method) {
         return Ok(());
     }
+    let found = check_values(problem, settings, words)?;
+    prop_assert!(
+        found.support.len() <= problem.k(),
+        "{words}: support too large"
+    );
+    Ok(())
+}
+
+/// Compares the objective of a search and all its bounds with brute force.
+fn check_values(
+    problem: &Problem,
+    settings: &Settings,
+    words: &str,
+) -> Result<Solution, TestCaseError> {
     let truth = solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
     let optimum = truth.objective;
     let slack = common::rounding(problem, optimum);
@@ -61,11 +76,7 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
         matches!(found.status, Status::Optimal | Status::GapReached)
     };
     prop_assert!(right, "{words}: status {}", found.status);
-    prop_assert!(
-        found.support.len() <= problem.k(),
-        "{words}: support too large"
-    );
-    Ok(())
+    Ok(found)
 }
 
 fn losses() -> impl Strategy<Value = &'static str> {
@@ -107,6 +118,7 @@ fn mechanisms() -> impl Strategy<Value = Mechanisms> {
         swaps: on[6],
         slack: on[7],
         screen_from: if on[8] { 0 } else { u64::MAX },
+        working_from: if on[8] { 0 } else { usize::MAX },
         primal: on[9],
         enumeration: on[10],
         boxes: match (on[11], on[12]) {
@@ -125,6 +137,30 @@ proptest! {
         let case = random_case(seed, loss);
         let settings = Settings { mechanisms, ..Settings::new(Method::BestFirst) };
         check(&case.problem, &settings, &format!("{} {mechanisms:?}", case.words))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(400, 5))]
+
+    /// Groups, bounds, heredity and prices, in Gram form and in matrix form, over working sets.
+    #[test]
+    fn no_result_depends_on_working_sets(
+        seed in any::<u64>(),
+        loss in losses(),
+        gram in any::<bool>(),
+        priced in any::<bool>(),
+    ) {
+        let case = if priced {
+            priced_case(seed, loss, true).case
+        } else {
+            ruled_case(seed, loss)
+        };
+        let mechanisms = Mechanisms { gram, working_from: 0, ..Mechanisms::default() };
+        let settings = Settings { mechanisms, ..Settings::default() };
+        if let Ok(problem) = &case.built {
+            check_values(problem, &settings, &format!("{} {gram}", case.words))?;
+        }
     }
 }
 

@@ -35,6 +35,7 @@ fn with_boxes(random: &mut Random) -> Settings {
     settings.mechanisms.enumeration = random.chance(0.3);
     if random.chance(0.3) {
         settings.mechanisms.screen_from = 0;
+        settings.mechanisms.working_from = 0;
     }
     if random.chance(0.15) {
         settings.threads = NonZeroUsize::new(2);

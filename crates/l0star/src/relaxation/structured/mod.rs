@@ -6,6 +6,7 @@
 mod prox;
 mod proximal;
 mod rows;
+mod working;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use super::{Exit, Relaxation, ShortModel, Start, Task, lengthen, shorten};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::settings::Mechanisms;
 use crate::tuning::rows::{NODE_TOLERANCE, TOLERANCE_FLOOR};
 pub(crate) use proximal::{ATOM, Blocks, Proximal, Smooth};
 pub(crate) use rows::Rows;
@@ -128,6 +130,8 @@ pub(crate) trait Backend: Clone + Send + Sync {
 pub(crate) struct Structured<B> {
     backend: B,
     proximal: Proximal,
+    /// Number of features from which a node is solved over a working set.
+    working_from: usize,
     start: Vec<(usize, f64)>,
     /// The included features, and the free ones, of the node solved last.
     inside: Vec<usize>,
@@ -136,10 +140,11 @@ pub(crate) struct Structured<B> {
 
 impl<B: Backend> Structured<B> {
     /// Creates the relaxation over a backend; `start` is a model at which nodes without a warm start begin.
-    pub(crate) fn new(backend: B, start: &[(usize, f64)]) -> Self {
+    pub(crate) fn new(backend: B, mechanisms: Mechanisms, start: &[(usize, f64)]) -> Self {
         Self {
             backend,
             proximal: Proximal::default(),
+            working_from: mechanisms.working_from,
             start: start.to_vec(),
             inside: Vec::new(),
             free: Vec::new(),
@@ -294,9 +299,12 @@ impl<B: Backend> Relaxation for Structured<B> {
         let shape = Arc::clone(self.backend.shape());
         let blocks = self.blocks(problem, &task.node, &shape);
         let mut smooth = self.backend.smooth(problem, task.node);
-        let bound = self
-            .proximal
-            .solve(&mut *smooth, &blocks, &goal, task.limits);
+        let (proximal, limits) = (&mut self.proximal, task.limits);
+        let bound = if blocks.groups.len() < self.working_from {
+            proximal.solve(&mut *smooth, &blocks, &goal, limits)
+        } else {
+            working::solve(proximal, &mut *smooth, &blocks, &goal, limits)
+        };
         drop(smooth);
         let bound = self.backend.claim(problem, &task.node, bound);
         self.inside = task.node.included[problem.penalised.len()..].to_vec();

@@ -134,7 +134,8 @@ pub(crate) struct Proximal {
     pub shares: Vec<f64>,
     /// The common factor of the curvatures.
     factor: f64,
-    bound: f64,
+    /// The best D.
+    pub bound: f64,
     point: Vec<f64>,
     u: Vec<f64>,
     current: Vec<f64>,
@@ -144,7 +145,7 @@ pub(crate) struct Proximal {
     t: Vec<f64>,
     bounds: Vec<(f64, f64)>,
     next_shares: Vec<f64>,
-    scratch: Vec<f64>,
+    pub scratch: Vec<f64>,
 }
 
 impl Proximal {

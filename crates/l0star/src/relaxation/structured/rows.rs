@@ -331,7 +331,7 @@ mod tests {
     fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
         better_models_are_held(true, |problem| {
             let rows = Rows::new(problem, Mechanisms::default(), &Limits::none());
-            Structured::new(rows, &[])
+            Structured::new(rows, Mechanisms::default(), &[])
         });
     }
 }
