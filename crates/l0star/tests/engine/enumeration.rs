@@ -2,7 +2,7 @@
 //! a brute force written here.
 
 use crate::common::{self, Random};
-use l0star::{Design, Problem, Settings, Solution, Status, Use, loss, solve};
+use l0star::{Design, Method, Problem, Settings, Solution, Status, Use, loss, solve};
 
 /// Columns, a response and options.
 struct Data {
@@ -291,6 +291,43 @@ fn lists_are_whole() {
         assert_eq!(sets(&with), sets(&plain), "seed {seed}");
         assert_eq!(with.status, Status::Optimal);
     }
+}
+
+/// Where bounds bind, more sets are better without them than the best model is with them. Brute force fits every set
+/// within them.
+#[test]
+fn bounds_that_bind_are_kept() {
+    let mut bound = 0;
+    for seed in 0..20 {
+        let data = draw(seed, "quadratic", 12);
+        let free = solve(&data.problem(3), &Settings::default()).unwrap();
+        let sizes = free.coefficients.iter().map(|x| x.abs());
+        let most = 0.6 * sizes.fold(0.0, f64::max);
+        let (n, d) = (data.response.len(), data.columns.len());
+        let design = Design::dense(n, d, data.columns.concat()).unwrap();
+        let mut builder = Problem::builder(design, data.response.clone())
+            .standardize(false)
+            .intercept(data.intercept)
+            .ridge(data.ridge)
+            .k(3);
+        for j in 0..d {
+            builder = builder.bounds(j, -most, most);
+        }
+        let problem = builder.build().unwrap();
+        let found = solve(&problem, &Settings::default()).unwrap();
+        let truth = solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+        let room = 1e-9 * truth.objective;
+        assert_eq!(found.status, Status::Optimal, "seed {seed}");
+        assert!(
+            (found.objective - truth.objective).abs() <= room,
+            "seed {seed}: {} {}",
+            found.objective,
+            truth.objective
+        );
+        assert!(found.lower_bound.unwrap() <= truth.objective + 1e-12 * truth.objective);
+        bound += usize::from(truth.objective > free.objective * (1.0 + 1e-6));
+    }
+    assert!(bound >= 15, "{bound} of 20");
 }
 
 /// Bounds that the best model keeps do no harm: what is proved of a set without them holds within them. The truth is

@@ -126,8 +126,6 @@ fn spread(shares: &mut Vec<f64>, is_in: &[bool]) {
         return;
     }
     let mut own = std::mem::take(shares).into_iter();
-    shares.extend(is_in.iter().map(|is_in| match is_in {
-        true => own.next().unwrap_or(0.0),
-        false => 0.0,
-    }));
+    let mut share = |is_in: &bool| if *is_in { own.next() } else { None };
+    shares.extend(is_in.iter().map(|is_in| share(is_in).unwrap_or(0.0)));
 }
