@@ -119,8 +119,7 @@ pub(crate) mod frames {
 /// Constants of the working sets of wide quadratic problems.
 pub(crate) mod working {
     /// Nodes with groups, bounds or prices have a working set from this many features on, more than a Gram matrix is
-    /// formed of. 10,000 features with bounds of 1.5 (`constant 1000 10000` of the race, ρ = 0): 0.05 s a node
-    /// instead of 0.1 s.
+    /// formed of (`bench/README.md`, "Many features").
     pub(crate) const MANY_FEATURES: usize = 3000;
     /// Least number of columns that a set begins with, and that it adds at a time. No effect.
     pub(crate) const BATCH: usize = 64;
